@@ -1,0 +1,46 @@
+//! Where agentd keeps things (PROTOCOL.md §1, §6, §9). Pure functions of an environment.
+
+use super::environment::Environment;
+use std::path::PathBuf;
+
+/// The folder of sessions: `$AGENTD_STATE_DIR`, else `$XDG_STATE_HOME/agentd`, else `~/.local/state/agentd`.
+#[must_use]
+pub fn state_dir(env: &Environment) -> PathBuf {
+    if let Some(dir) = env.get("AGENTD_STATE_DIR") {
+        return PathBuf::from(dir);
+    }
+    match env.get("XDG_STATE_HOME") {
+        Some(dir) => PathBuf::from(dir).join("agentd"),
+        None => home(env).join(".local/state/agentd"),
+    }
+}
+
+/// The user's settings folder: `$XDG_CONFIG_HOME/agentd`, else `~/.config/agentd`.
+#[must_use]
+pub fn config_dir(env: &Environment) -> PathBuf {
+    match env.get("XDG_CONFIG_HOME") {
+        Some(dir) => PathBuf::from(dir).join("agentd"),
+        None => home(env).join(".config/agentd"),
+    }
+}
+
+/// The socket: `$AGENTD_SOCKET`, else `$XDG_RUNTIME_DIR/agentd/agentd.sock`, else `/tmp/agentd-<uid>/agentd.sock`.
+#[must_use]
+pub fn socket_path(env: &Environment) -> PathBuf {
+    if let Some(path) = env.get("AGENTD_SOCKET") {
+        return PathBuf::from(path);
+    }
+    match env.get("XDG_RUNTIME_DIR") {
+        Some(dir) => PathBuf::from(dir).join("agentd/agentd.sock"),
+        None => PathBuf::from(format!("/tmp/agentd-{}/agentd.sock", nix::unistd::getuid())),
+    }
+}
+
+/// The user's home.
+#[must_use]
+pub fn home(env: &Environment) -> PathBuf {
+    match env.get("HOME") {
+        Some(dir) => PathBuf::from(dir),
+        None => directories::BaseDirs::new().map_or_else(|| PathBuf::from("/"), |dirs| dirs.home_dir().to_owned()),
+    }
+}

@@ -1,0 +1,1 @@
+//! L6: start, signals, systemd, stop.

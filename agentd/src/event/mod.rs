@@ -1,0 +1,8 @@
+//! L1: the durable events as bytes, and the fold of a log into what the model and the lists need.
+//! Pure: no clock, no file. Called by `store`, `session` and `hub`.
+
+pub mod record;
+pub mod transcript;
+
+pub use record::Record;
+pub use transcript::{Message, Transcript, UserBlock};

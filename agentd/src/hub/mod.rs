@@ -1,0 +1,1 @@
+//! L4: all sessions, and who listens to them. Called by `server`'s methods.

@@ -1,0 +1,3 @@
+//! The `agentd` program: reads its arguments and hands over to the daemon; nothing else.
+
+fn main() {}

@@ -1,0 +1,25 @@
+//! L2: models over HTTP, and the two that need no network. One file a wire format. Called by the
+//! session actor; decides nothing about turns, retries or tools.
+
+mod request;
+
+pub use request::{ModelRequest, ToolDefinition};
+
+use crate::turn::model_event::ModelEvent;
+use futures::stream::Stream;
+use std::pin::Pin;
+
+/// A model's answer as it comes in. Ends after `Stopped` or `Fault`. Dropping it closes the connection.
+pub type ModelStream = Pin<Box<dyn Stream<Item = ModelEvent> + Send>>;
+
+/// A model that can be asked.
+pub trait Model: Send + Sync {
+    /// Asks the model. Every failure, also of the connection, comes as `ModelEvent::Fault`.
+    fn stream(&self, request: ModelRequest) -> ModelStream;
+
+    /// Its name as `provider/model`.
+    fn id(&self) -> &str;
+
+    /// Its context window in tokens; 0 where it is not known.
+    fn context_window(&self) -> u64;
+}

@@ -1,0 +1,177 @@
+//! What a session is, seen from outside. Used by the `session/*` methods and by events.
+
+use crate::ids::{SessionId, Timestamp, TurnId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What a session is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SessionStatus {
+    /// Nothing runs.
+    Idle,
+    /// A turn runs.
+    Running,
+    /// A turn runs and a permission or question is open.
+    Waiting,
+    /// A restart cut a turn, which can be resumed.
+    Interrupted,
+    /// Closed: the log is kept, nothing more can run.
+    Closed,
+}
+
+/// How permission is decided where no rule speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Mode {
+    /// Read-only tools run, everything else asks.
+    #[default]
+    Default,
+    /// File edits run too.
+    AcceptEdits,
+    /// Reading only; changes are planned and then approved.
+    Plan,
+    /// A classifier decides in place of questions.
+    Auto,
+    /// What would ask is denied.
+    DontAsk,
+    /// Nothing asks, but for what no mode can skip.
+    BypassPermissions,
+}
+
+impl Mode {
+    /// Every mode, in the order that a client should offer them.
+    pub const ALL: [Self; 6] =
+        [Self::Default, Self::AcceptEdits, Self::Plan, Self::Auto, Self::DontAsk, Self::BypassPermissions];
+
+    /// The name on the wire.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::AcceptEdits => "acceptEdits",
+            Self::Plan => "plan",
+            Self::Auto => "auto",
+            Self::DontAsk => "dontAsk",
+            Self::BypassPermissions => "bypassPermissions",
+        }
+    }
+
+    /// The mode with that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+/// Tokens, summed over a session or a turn, and how full the context is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    /// Tokens read at full price.
+    #[serde(default)]
+    pub input_tokens: u64,
+    /// Tokens written by the model.
+    #[serde(default)]
+    pub output_tokens: u64,
+    /// Tokens read from the provider's prompt cache.
+    #[serde(default)]
+    pub cache_read_tokens: u64,
+    /// Tokens written to the provider's prompt cache.
+    #[serde(default)]
+    pub cache_write_tokens: u64,
+    /// Tokens in the context after the last model call.
+    #[serde(default)]
+    pub context_tokens: u64,
+    /// The model's context window; 0 where it is not known.
+    #[serde(default)]
+    pub context_window: u64,
+}
+
+impl Usage {
+    /// Adds the counters of a further model call; the context figures are the later call's.
+    pub fn add(&mut self, later: &Self) {
+        self.input_tokens += later.input_tokens;
+        self.output_tokens += later.output_tokens;
+        self.cache_read_tokens += later.cache_read_tokens;
+        self.cache_write_tokens += later.cache_write_tokens;
+        self.context_tokens = later.context_tokens;
+        self.context_window = later.context_window;
+    }
+}
+
+/// Money, as an estimate from the prices in settings.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Cost {
+    /// US dollars.
+    pub usd: f64,
+}
+
+/// Where a session comes from, for forks and sub-agents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Parent {
+    /// The session that it was made from.
+    pub session_id: SessionId,
+    /// The last event that both share.
+    pub seq: u64,
+}
+
+/// How many questions wait for a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Pending {
+    /// Open permission requests.
+    pub permissions: u64,
+    /// Open questions.
+    pub questions: u64,
+}
+
+/// A session as lists and clients show it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionInfo {
+    /// Its id.
+    pub id: SessionId,
+    /// Its title: the given one, else the start of its first prompt.
+    pub title: String,
+    /// Its folder, absolute.
+    pub cwd: String,
+    /// Its model, as `provider/model`.
+    pub model: String,
+    /// Its permission mode.
+    pub mode: Mode,
+    /// What it is doing.
+    pub status: SessionStatus,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When its last event was written.
+    pub updated_at: Timestamp,
+    /// How many turns have started.
+    pub turn_count: u64,
+    /// The number of its last event.
+    pub last_seq: u64,
+    /// Tokens so far.
+    pub usage: Usage,
+    /// Cost so far, where prices are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    /// The session that it was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+    /// Open questions.
+    pub pending: Pending,
+    /// Prompts that wait for the running turn to end.
+    pub queue: Vec<TurnId>,
+    /// Background tasks that run.
+    pub task_count: u64,
+    /// Whether the folder is trusted.
+    pub trusted: bool,
+    /// Folders beside `cwd` in which file tools may work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub additional_directories: Vec<String>,
+    /// The client's own data.
+    pub metadata: Map<String, Value>,
+}
