@@ -76,6 +76,9 @@ pub struct SessionCreateParams {
     /// Whether the session is deleted when it is closed.
     #[serde(default)]
     pub ephemeral: bool,
+    /// The file, absolute, that the model's conversation is recorded to, for `replay/FILE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<String>,
 }
 
 /// Params of `session/list`.
