@@ -216,6 +216,9 @@ pub enum Event {
         turn_id: TurnId,
         /// The prompt.
         prompt: Prompt,
+        /// What the prompt's files held when it was sent.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<ContentBlock>,
         /// Who sent it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         client: Option<String>,
@@ -230,6 +233,9 @@ pub enum Event {
         turn_id: TurnId,
         /// The prompt; absent where an interrupted turn goes on without a new one.
         prompt: Option<Prompt>,
+        /// What the prompt's files held when it was sent.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<ContentBlock>,
         /// Who sent it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         client: Option<String>,
@@ -362,6 +368,9 @@ pub enum Event {
         by: String,
         /// Why.
         reason: DecisionReason,
+        /// The rule that the answer added to the session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_rule: Option<String>,
     },
     /// A question waits for a person.
     #[serde(rename = "question.requested")]

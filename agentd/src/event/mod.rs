@@ -2,7 +2,9 @@
 //! Pure: no clock, no file. Called by `store`, `session` and `hub`.
 
 pub mod record;
+pub mod state;
 pub mod transcript;
 
 pub use record::Record;
+pub use state::SessionState;
 pub use transcript::{Message, Transcript, UserBlock};

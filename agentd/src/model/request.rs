@@ -12,7 +12,7 @@ pub struct ModelRequest {
     /// The tools, by name.
     pub tools: Arc<[ToolDefinition]>,
     /// The transcript.
-    pub messages: Arc<[Message]>,
+    pub messages: Arc<[Arc<Message>]>,
 }
 
 /// A tool as the model is told of it.

@@ -1,0 +1,251 @@
+//! The state of a session as its durable events give it: what lists show, what is open, what waits.
+//! The actor folds each event right after it is appended; a restart folds the journal.
+
+use super::transcript::{Transcript, text_of};
+use crate::base::text;
+use proto::content::{ContentBlock, MessageBlock, Prompt};
+use proto::event::{EndReason, Event, Role, TurnOptions};
+use proto::ids::{RequestId, ToolCallId, TurnId};
+use proto::methods::SystemPrompt;
+use proto::permission::PermissionRequest;
+use proto::session::{SessionInfo, SessionStatus, Usage};
+use serde_json::{Map, Value};
+use std::collections::{HashMap, VecDeque};
+
+/// Characters of a prompt that become the title.
+const TITLE_CHARS: usize = 60;
+
+/// A session's state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionState {
+    /// What lists show.
+    pub info: SessionInfo,
+    /// A change of the system prompt.
+    pub system_prompt: Option<SystemPrompt>,
+    /// What the model is to be told.
+    pub transcript: Transcript,
+    /// The turn that runs, or ran when agentd stopped.
+    pub turn: Option<OpenTurn>,
+    /// The last turn, if a restart cut it and nothing came after.
+    pub interrupted: Option<TurnId>,
+    /// Prompts that wait.
+    pub queue: VecDeque<QueuedTurn>,
+    /// Open permission requests, oldest first.
+    pub permissions: Vec<PermissionRequest>,
+    /// Who answered the others.
+    pub resolved: HashMap<RequestId, String>,
+    /// Rules that answers added.
+    pub session_rules: Vec<String>,
+    /// Turns by the client's key.
+    pub idempotency: HashMap<String, TurnId>,
+}
+
+/// A turn that has started and not ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenTurn {
+    /// Its id.
+    pub id: TurnId,
+    /// How it is to run.
+    pub options: TurnOptions,
+    /// Its tokens so far.
+    pub usage: Usage,
+    /// The text of its last message.
+    pub text: String,
+    /// Tool rounds that are complete.
+    pub rounds: u64,
+    /// Calls that were queued and have not ended, in call order.
+    pub calls: Vec<OpenCall>,
+    /// Blocks of calls whose message is not complete yet, for a restart to write it.
+    pub loose: Vec<MessageBlock>,
+}
+
+/// A tool call that has not ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenCall {
+    /// Its id.
+    pub id: ToolCallId,
+    /// Its tool.
+    pub tool: String,
+    /// The model's input.
+    pub input: Value,
+    /// Whether it may run beside others.
+    pub concurrency_safe: bool,
+    /// Whether it was started.
+    pub started: bool,
+}
+
+/// A prompt that waits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueuedTurn {
+    /// The turn that it will start.
+    pub id: TurnId,
+    /// The prompt.
+    pub prompt: Prompt,
+    /// What its files held.
+    pub attachments: Vec<ContentBlock>,
+    /// Who sent it.
+    pub client: Option<String>,
+    /// How the turn is to run.
+    pub options: TurnOptions,
+}
+
+impl SessionState {
+    /// The state after `session.created`, which is always the first event; `None` for any other.
+    #[must_use]
+    pub fn from_first(event: &Event) -> Option<Self> {
+        let Event::SessionCreated { session, system_prompt } = event else { return None };
+        Some(Self {
+            info: session.clone(),
+            system_prompt: system_prompt.clone(),
+            transcript: Transcript::default(),
+            turn: None,
+            interrupted: None,
+            queue: VecDeque::new(),
+            permissions: Vec::new(),
+            resolved: HashMap::new(),
+            session_rules: Vec::new(),
+            idempotency: HashMap::new(),
+        })
+    }
+
+    /// Folds one event with its number and moment.
+    pub fn apply(&mut self, seq: u64, at: &str, event: &Event) {
+        self.transcript.apply(event);
+        match event {
+            Event::SessionUpdated { changed } => self.update_info(changed),
+            Event::SessionClosed {} => self.info.status = SessionStatus::Closed,
+            Event::PermissionRequested { request } => self.permissions.push(request.clone()),
+            Event::PermissionResolved { request_id, by, session_rule, .. } => {
+                self.permissions.retain(|request| request.request_id != *request_id);
+                self.resolved.insert(request_id.clone(), by.clone());
+                self.session_rules.extend(session_rule.clone());
+            }
+            _ => self.apply_turn(event),
+        }
+        self.info.last_seq = seq;
+        at.clone_into(&mut self.info.updated_at);
+        self.refresh_status();
+    }
+
+    fn apply_turn(&mut self, event: &Event) {
+        match event {
+            Event::TurnQueued { turn_id, prompt, attachments, client, options } => {
+                self.remember_key(options, turn_id);
+                self.queue.push_back(QueuedTurn {
+                    id: turn_id.clone(),
+                    prompt: prompt.clone(),
+                    attachments: attachments.clone(),
+                    client: client.clone(),
+                    options: options.clone(),
+                });
+            }
+            Event::TurnStarted { turn_id, prompt, options, .. } => self.start_turn(turn_id, prompt.as_ref(), options),
+            Event::TurnEnded { turn_id, reason, .. } => {
+                self.queue.retain(|queued| queued.id != *turn_id);
+                if self.turn.as_ref().is_some_and(|turn| turn.id == *turn_id) {
+                    self.turn = None;
+                    self.interrupted = (*reason == EndReason::Interrupted).then(|| turn_id.clone());
+                }
+            }
+            Event::MessageCompleted { role: Role::Assistant, content, usage, .. } => {
+                self.info.usage.add(usage);
+                if let Some(turn) = &mut self.turn {
+                    turn.usage.add(usage);
+                    turn.loose.clear();
+                    let text = text_of(content);
+                    if !text.is_empty() {
+                        turn.text = text;
+                    }
+                }
+            }
+            Event::MessageTombstoned { .. } => {
+                if let Some(turn) = &mut self.turn {
+                    turn.loose.clear();
+                }
+            }
+            Event::TurnContinued { .. } => {
+                if let Some(turn) = &mut self.turn {
+                    turn.rounds += 1;
+                }
+            }
+            _ => self.apply_tool(event),
+        }
+    }
+
+    fn apply_tool(&mut self, event: &Event) {
+        let Some(turn) = &mut self.turn else { return };
+        match event {
+            Event::ToolQueued { tool_call_id, tool, input, concurrency_safe, .. } => {
+                turn.loose.push(MessageBlock::ToolUse {
+                    id: tool_call_id.as_str().to_owned(),
+                    name: tool.clone(),
+                    input: input.clone(),
+                });
+                turn.calls.push(OpenCall {
+                    id: tool_call_id.clone(),
+                    tool: tool.clone(),
+                    input: input.clone(),
+                    concurrency_safe: *concurrency_safe,
+                    started: false,
+                });
+            }
+            Event::ToolStarted { tool_call_id, .. } => {
+                if let Some(call) = turn.calls.iter_mut().find(|call| call.id == *tool_call_id) {
+                    call.started = true;
+                }
+            }
+            Event::ToolEnded { tool_call_id, .. } => turn.calls.retain(|call| call.id != *tool_call_id),
+            _ => {}
+        }
+    }
+
+    fn start_turn(&mut self, id: &TurnId, prompt: Option<&Prompt>, options: &TurnOptions) {
+        self.remember_key(options, id);
+        self.queue.retain(|queued| queued.id != *id);
+        self.interrupted = None;
+        self.info.turn_count += 1;
+        if self.info.title.is_empty()
+            && let Some(prompt) = prompt
+        {
+            self.info.title = text::one_line(&prompt.plain_text(), TITLE_CHARS);
+        }
+        self.turn = Some(OpenTurn {
+            id: id.clone(),
+            options: options.clone(),
+            usage: Usage::default(),
+            text: String::new(),
+            rounds: 0,
+            calls: Vec::new(),
+            loose: Vec::new(),
+        });
+    }
+
+    fn remember_key(&mut self, options: &TurnOptions, id: &TurnId) {
+        if let Some(key) = &options.idempotency_key {
+            self.idempotency.insert(key.clone(), id.clone());
+        }
+    }
+
+    /// Lays changed fields over the session's info; fields that don't fit are left as they were.
+    fn update_info(&mut self, changed: &Map<String, Value>) {
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(&self.info) else { return };
+        fields.extend(changed.clone());
+        if let Ok(info) = serde_json::from_value(Value::Object(fields)) {
+            self.info = info;
+        }
+    }
+
+    fn refresh_status(&mut self) {
+        self.info.pending.permissions = self.permissions.len() as u64;
+        self.info.queue = self.queue.iter().map(|queued| queued.id.clone()).collect();
+        if self.info.status == SessionStatus::Closed {
+            return;
+        }
+        self.info.status = match (&self.turn, &self.interrupted) {
+            (Some(_), _) if !self.permissions.is_empty() => SessionStatus::Waiting,
+            (Some(_), _) => SessionStatus::Running,
+            (None, Some(_)) => SessionStatus::Interrupted,
+            (None, None) => SessionStatus::Idle,
+        };
+    }
+}
