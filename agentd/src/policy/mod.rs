@@ -1,1 +1,8 @@
-//! L1: permission as a pure function. Called by the session's executor.
+//! L1: permission as a pure function of rules, mode and what the tool thinks of the call. Asking is an
+//! effect of the caller; nothing here waits. Called by the session's executor.
+
+mod decide;
+mod rule;
+
+pub use decide::{Call, OwnCheck, Policy, Verdict, decide};
+pub use rule::{Rule, RuleError};
