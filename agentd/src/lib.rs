@@ -8,16 +8,3 @@
 //! L5 [`server`] the socket · L6 [`daemon`] start, signals, stop.
 
 pub mod base;
-pub mod config;
-pub mod daemon;
-pub mod event;
-pub mod hub;
-pub mod model;
-pub mod policy;
-pub mod process;
-pub mod prompt;
-pub mod server;
-pub mod session;
-pub mod store;
-pub mod tools;
-pub mod turn;

@@ -1,3 +1,3 @@
-//! The `agentd` program: reads its arguments and hands over to the daemon; nothing else.
+//! The `agentd` program.
 
 fn main() {}

@@ -33,6 +33,7 @@ pub struct SessionEvent {
 /// A durable or an ephemeral event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[allow(clippy::large_enum_variant)] // it is decoded, looked at and dropped; a box would be in every reader's way
 pub enum AnyEvent {
     /// One that is in the log.
     Durable(Event),

@@ -172,6 +172,9 @@ pub struct SessionInfo {
     /// Folders beside `cwd` in which file tools may work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub additional_directories: Vec<String>,
+    /// Whether the session is deleted when it is closed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ephemeral: bool,
     /// The client's own data.
     pub metadata: Map<String, Value>,
 }

@@ -1,7 +1,8 @@
 //! Where agentd keeps things (PROTOCOL.md §1, §6, §9). Pure functions of an environment.
 
 use super::environment::Environment;
-use std::path::PathBuf;
+use proto::{ErrorKind, RpcError};
+use std::path::{Path, PathBuf};
 
 /// The folder of sessions: `$AGENTD_STATE_DIR`, else `$XDG_STATE_HOME/agentd`, else `~/.local/state/agentd`.
 #[must_use]
@@ -42,5 +43,21 @@ pub fn home(env: &Environment) -> PathBuf {
     match env.get("HOME") {
         Some(dir) => PathBuf::from(dir),
         None => directories::BaseDirs::new().map_or_else(|| PathBuf::from("/"), |dirs| dirs.home_dir().to_owned()),
+    }
+}
+
+/// Checks that a client named a folder by an absolute path.
+///
+/// # Errors
+/// `InvalidPath` naming it.
+pub fn check_directory(path: &str) -> Result<(), RpcError> {
+    let invalid = |why: &str| Err(RpcError::new(ErrorKind::InvalidPath, format!("{path:?} {why}")).with("path", path));
+    if !Path::new(path).is_absolute() {
+        return invalid("is not absolute: give the whole path");
+    }
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => invalid("is not a directory: name the folder that holds it"),
+        Err(error) => invalid(&format!("can't be used: {error}")),
     }
 }

@@ -28,3 +28,12 @@ pub fn one_line(text: &str, chars: usize) -> String {
     let cut = head(&line, chars);
     if cut.len() == line.len() { line } else { format!("{}…", head(&line, chars.saturating_sub(1))) }
 }
+
+/// A file name made of an identifier that comes from elsewhere: anything but letters, digits, `-` and `_`
+/// becomes `_`, at most 100 characters, never empty.
+#[must_use]
+pub fn file_name(id: &str) -> String {
+    let name: String =
+        id.chars().take(100).map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect();
+    if name.is_empty() { "_".to_owned() } else { name }
+}

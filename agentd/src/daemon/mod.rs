@@ -1,1 +1,0 @@
-//! L6: start, signals, systemd, stop.
