@@ -8,3 +8,7 @@
 //! L5 [`server`] the socket · L6 [`daemon`] start, signals, stop.
 
 pub mod base;
+pub mod event;
+pub mod policy;
+pub mod prompt;
+pub mod turn;

@@ -5,7 +5,7 @@ use super::transcript::{Transcript, text_of};
 use crate::base::text;
 use proto::content::{ContentBlock, MessageBlock, Prompt};
 use proto::event::{EndReason, Event, Role, TurnOptions};
-use proto::ids::{RequestId, ToolCallId, TurnId};
+use proto::ids::{RequestId, Timestamp, ToolCallId, TurnId};
 use proto::methods::SystemPrompt;
 use proto::permission::PermissionRequest;
 use proto::session::{SessionInfo, SessionStatus, Usage};
@@ -31,13 +31,24 @@ pub struct SessionState {
     /// Prompts that wait.
     pub queue: VecDeque<QueuedTurn>,
     /// Open permission requests, oldest first.
-    pub permissions: Vec<PermissionRequest>,
+    pub permissions: Vec<OpenRequest>,
     /// Who answered the others.
     pub resolved: HashMap<RequestId, String>,
     /// Rules that answers added.
     pub session_rules: Vec<String>,
     /// Turns by the client's key.
     pub idempotency: HashMap<String, TurnId>,
+}
+
+/// A permission request that waits for an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenRequest {
+    /// The event that asked.
+    pub seq: u64,
+    /// When it asked.
+    pub at: Timestamp,
+    /// The request.
+    pub request: PermissionRequest,
 }
 
 /// A turn that has started and not ended.
@@ -114,9 +125,11 @@ impl SessionState {
         match event {
             Event::SessionUpdated { changed } => self.update_info(changed),
             Event::SessionClosed {} => self.info.status = SessionStatus::Closed,
-            Event::PermissionRequested { request } => self.permissions.push(request.clone()),
+            Event::PermissionRequested { request } => {
+                self.permissions.push(OpenRequest { seq, at: at.to_owned(), request: request.clone() });
+            }
             Event::PermissionResolved { request_id, by, session_rule, .. } => {
-                self.permissions.retain(|request| request.request_id != *request_id);
+                self.permissions.retain(|open| open.request.request_id != *request_id);
                 self.resolved.insert(request_id.clone(), by.clone());
                 self.session_rules.extend(session_rule.clone());
             }

@@ -44,7 +44,8 @@ pub enum UserBlock {
 /// since tools run while the model streams: its result waits here for the message.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Transcript {
-    messages: Vec<Arc<Message>>,
+    /// Shared with the model call that is under way; copied only if that outlives the next message.
+    messages: Arc<Vec<Arc<Message>>>,
     results: HashMap<String, UserBlock>,
     awaited: Vec<String>,
 }
@@ -52,8 +53,8 @@ pub struct Transcript {
 impl Transcript {
     /// The messages; roles alternate, and every tool use has its result in the next message.
     #[must_use]
-    pub fn messages(&self) -> Arc<[Arc<Message>]> {
-        self.messages.clone().into()
+    pub fn messages(&self) -> Arc<Vec<Arc<Message>>> {
+        Arc::clone(&self.messages)
     }
 
     /// The calls of the last message that have no result yet, in call order.
@@ -113,7 +114,7 @@ impl Transcript {
                 _ => None,
             })
             .collect();
-        self.messages.push(Arc::new(Message::Assistant { content, model }));
+        Arc::make_mut(&mut self.messages).push(Arc::new(Message::Assistant { content, model }));
         self.settle();
     }
 
@@ -131,13 +132,10 @@ impl Transcript {
         if blocks.is_empty() {
             return;
         }
-        match self.messages.last().map(Arc::as_ref) {
-            Some(Message::User(before)) => {
-                let joined = before.iter().cloned().chain(blocks).collect();
-                self.messages.pop();
-                self.messages.push(Arc::new(Message::User(joined)));
-            }
-            _ => self.messages.push(Arc::new(Message::User(blocks))),
+        let messages = Arc::make_mut(&mut self.messages);
+        match messages.last_mut().map(Arc::make_mut) {
+            Some(Message::User(before)) => before.extend(blocks),
+            _ => messages.push(Arc::new(Message::User(blocks))),
         }
     }
 }

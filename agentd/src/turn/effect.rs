@@ -33,6 +33,8 @@ pub enum CancelKind {
     UserInterrupted,
     /// agentd is about to stop.
     Restart,
+    /// The session's log can't be written.
+    StorageFailed,
 }
 
 impl CancelKind {
@@ -40,7 +42,7 @@ impl CancelKind {
     #[must_use]
     pub fn cause(self) -> ToolCause {
         match self {
-            Self::UserAbort => ToolCause::UserAbort,
+            Self::UserAbort | Self::StorageFailed => ToolCause::UserAbort,
             Self::UserInterrupted => ToolCause::UserInterrupted,
             Self::Restart => ToolCause::Restart,
         }
@@ -83,6 +85,7 @@ pub struct ToolOutcome {
 
 /// What is to be done, in this order.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // a handful live at a time, and each is used up at once
 pub enum Effect {
     /// Append this event, then announce it.
     Append(Event),

@@ -315,7 +315,7 @@ fn never_started(cause: ToolCause) -> ToolOutcome {
     let text = match cause {
         ToolCause::UserInterrupted => "Not run: the person sent a new prompt before this call started.",
         ToolCause::Restart => "Not run: agentd stopped before this call started.",
-        _ => "Not run: the person cancelled the turn before this call started.",
+        _ => "Not run: the turn was stopped before this call started.",
     };
     ToolOutcome {
         status: ToolStatus::Cancelled,

@@ -1,1 +1,363 @@
-//! x
+//! The turn machine as tables: inputs in, effects out. No clock, no task.
+
+use super::model_event::{BlockKind, Fault, FaultKind, ModelEvent};
+use super::*;
+use proto::content::{ContentBlock, MessageBlock};
+use proto::event::{DeltaKind, Ephemeral, Event, ToolCause, ToolKind, ToolStatus};
+use proto::ids::ToolCallId;
+use proto::session::Usage;
+use serde_json::{Value, json};
+
+/// `Read` reads; anything else may write.
+struct Tools;
+
+impl ToolTraits for Tools {
+    fn traits(&self, tool: &str, _input: &Value) -> CallTraits {
+        let reads = tool == "Read";
+        CallTraits { title: tool.to_owned(), kind: ToolKind::Other, read_only: reads, concurrency_safe: reads }
+    }
+}
+
+/// A machine with its effects so far, each as one short word.
+struct Turn {
+    machine: Machine,
+    log: Vec<String>,
+}
+
+impl Turn {
+    fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    fn with(change: impl FnOnce(&mut TurnSettings)) -> Self {
+        let mut settings = TurnSettings {
+            id: "t".into(),
+            model: "test/model".into(),
+            max_rounds: None,
+            max_concurrency: 10,
+            retries: 10,
+        };
+        change(&mut settings);
+        let mut turn = Self { machine: Machine::new(settings), log: Vec::new() };
+        turn.step(Input::Begin);
+        assert_eq!(turn.take(), ["call"]);
+        turn
+    }
+
+    fn step(&mut self, input: Input) {
+        let effects = self.machine.step(input, &Tools);
+        self.log.extend(effects.iter().map(word));
+    }
+
+    fn take(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.log)
+    }
+
+    fn model(&mut self, event: ModelEvent) {
+        self.step(Input::Model(event));
+    }
+
+    fn says(&mut self, index: usize, text: &str) {
+        self.model(ModelEvent::BlockStarted { index, kind: BlockKind::Text });
+        self.model(ModelEvent::Delta { index, kind: DeltaKind::Text, text: text.to_owned() });
+        self.model(ModelEvent::BlockDone { index, block: MessageBlock::Text { text: text.to_owned() } });
+    }
+
+    fn calls(&mut self, index: usize, id: &str, name: &str) {
+        let block = MessageBlock::ToolUse { id: id.to_owned(), name: name.to_owned(), input: json!({}) };
+        self.model(ModelEvent::BlockDone { index, block });
+    }
+
+    fn stops(&mut self, reason: &str) {
+        self.model(ModelEvent::Stopped { reason: reason.to_owned() });
+    }
+
+    fn faults(&mut self, kind: FaultKind) {
+        self.model(ModelEvent::Fault(Fault { kind, message: "It failed.".to_owned() }));
+    }
+
+    fn ends(&mut self, id: &str) {
+        self.ends_with(id, |_| {});
+    }
+
+    fn ends_with(&mut self, id: &str, change: impl FnOnce(&mut ToolOutcome)) {
+        let mut outcome = ToolOutcome {
+            status: ToolStatus::Completed,
+            is_error: false,
+            content: vec![ContentBlock::text("ok")],
+            summary: String::new(),
+            persisted_path: None,
+            duration_ms: 1,
+            cause: None,
+            stops_turn: false,
+        };
+        change(&mut outcome);
+        self.step(Input::ToolEnded { id: id.into(), outcome });
+    }
+}
+
+fn word(effect: &Effect) -> String {
+    match effect {
+        Effect::Append(Event::ToolQueued { tool_call_id, tool, .. }) => format!("queued {tool_call_id} {tool}"),
+        Effect::Append(Event::ToolEnded { tool_call_id, status, cause: None, .. }) => {
+            format!("ended {tool_call_id} {status:?}")
+        }
+        Effect::Append(Event::ToolEnded { tool_call_id, status, cause: Some(cause), .. }) => {
+            format!("ended {tool_call_id} {status:?} {cause:?}")
+        }
+        Effect::Append(Event::MessageCompleted { content, stop_reason, .. }) => {
+            format!("message {} {stop_reason}", content.len())
+        }
+        Effect::Append(Event::MessageTombstoned { reason, .. }) => format!("tombstone {reason}"),
+        Effect::Append(Event::TurnContinued { reason, .. }) => format!("continue {reason:?}"),
+        Effect::Append(Event::Notice { .. }) => "notice".to_owned(),
+        Effect::Append(other) => format!("append {other:?}"),
+        Effect::Announce(Ephemeral::MessageDelta { offset, text, .. }) => format!("delta {offset} {text}"),
+        Effect::Announce(Ephemeral::UsageUpdated { usage }) => format!("usage {}", usage.output_tokens),
+        Effect::Announce(other) => format!("announce {other:?}"),
+        Effect::CallModel { after_ms: 0 } => "call".to_owned(),
+        Effect::CallModel { after_ms } => format!("call after {after_ms}"),
+        Effect::StopModel => "stop model".to_owned(),
+        Effect::StartTool { id, .. } => format!("start {id}"),
+        Effect::StopTool { id, cause } => format!("stop {id} {cause:?}"),
+        Effect::End { reason, error: None } => format!("END {reason:?}"),
+        Effect::End { reason, error: Some(error) } => format!("END {reason:?} {}", error.kind),
+    }
+}
+
+/// L12: an answer without tools ends the turn.
+#[test]
+fn an_answer_without_tools_ends_the_turn() {
+    let mut turn = Turn::new();
+    turn.says(0, "hi");
+    turn.stops("end_turn");
+    assert_eq!(turn.take(), ["delta 0 hi", "message 1 end_turn", "END Completed"]);
+    turn.stops("end_turn");
+    assert!(turn.take().is_empty(), "nothing comes after the end");
+}
+
+/// L02, C13: a tool starts when its block is complete, while the stream goes on.
+#[test]
+fn a_tool_starts_and_ends_while_the_model_streams() {
+    let mut turn = Turn::new();
+    turn.calls(0, "a", "Read");
+    turn.ends("a");
+    assert_eq!(turn.take(), ["queued a Read", "start a", "ended a Completed"]);
+    turn.says(1, "more");
+    turn.stops("tool_use");
+    assert_eq!(turn.take(), ["delta 0 more", "message 2 tool_use", "continue NextTurn", "call"]);
+}
+
+/// C01, C03: reads run side by side, the write alone, the last read after it.
+#[test]
+fn calls_run_in_batches() {
+    let mut turn = Turn::new();
+    for (index, (id, tool)) in [("r1", "Read"), ("r2", "Read"), ("b", "Bash"), ("r3", "Read")].iter().enumerate() {
+        turn.calls(index, id, tool);
+    }
+    turn.stops("tool_use");
+    let starts = |words: Vec<String>| words.into_iter().filter(|word| word.starts_with("start")).collect::<Vec<_>>();
+    assert_eq!(starts(turn.take()), ["start r1", "start r2"]);
+    turn.ends("r2");
+    assert!(starts(turn.take()).is_empty());
+    turn.ends("r1");
+    assert_eq!(starts(turn.take()), ["start b"]);
+    turn.ends("b");
+    assert_eq!(starts(turn.take()), ["start r3"]);
+    turn.ends("r3");
+    assert_eq!(turn.take(), ["ended r3 Completed", "continue NextTurn", "call"]);
+}
+
+/// L05, C20: a limit of two allows exactly two tool rounds.
+#[test]
+fn the_limit_of_rounds_counts_rounds() {
+    let mut turn = Turn::with(|settings| settings.max_rounds = Some(2));
+    for round in 0..2 {
+        turn.calls(0, &format!("c{round}"), "Read");
+        turn.stops("tool_use");
+        turn.ends(&format!("c{round}"));
+    }
+    let words = turn.take();
+    assert_eq!(words.iter().filter(|word| *word == "call").count(), 1, "{words:?}");
+    assert_eq!(words.last().unwrap(), "END MaxTurns");
+}
+
+#[test]
+fn a_cancel_while_streaming_keeps_what_was_said() {
+    let mut turn = Turn::new();
+    turn.model(ModelEvent::BlockStarted { index: 0, kind: BlockKind::Text });
+    turn.model(ModelEvent::Delta { index: 0, kind: DeltaKind::Text, text: "ha".into() });
+    turn.model(ModelEvent::Delta { index: 0, kind: DeltaKind::Text, text: "lf".into() });
+    turn.step(Input::Cancel(CancelKind::UserAbort));
+    assert_eq!(turn.take(), ["delta 0 ha", "delta 2 lf", "stop model", "message 1 aborted", "END AbortedStreaming"]);
+}
+
+#[test]
+fn a_cancel_before_a_word_leaves_no_message() {
+    let mut turn = Turn::new();
+    turn.step(Input::Cancel(CancelKind::UserAbort));
+    assert_eq!(turn.take(), ["stop model", "END AbortedStreaming"]);
+}
+
+#[test]
+fn a_cut_tool_input_never_runs() {
+    let mut turn = Turn::new();
+    turn.model(ModelEvent::BlockStarted { index: 0, kind: BlockKind::ToolUse { id: "a".into(), name: "Bash".into() } });
+    turn.model(ModelEvent::Delta { index: 0, kind: DeltaKind::ToolInput, text: "{\"comm".into() });
+    turn.step(Input::Cancel(CancelKind::UserAbort));
+    assert_eq!(turn.take(), ["delta 0 {\"comm", "stop model", "tombstone aborted", "END AbortedStreaming"]);
+}
+
+/// I11: a cancel stops what runs, ends what waits, and the turn ends once the running call has.
+#[test]
+fn a_cancel_waits_for_the_running_calls() {
+    let mut turn = Turn::new();
+    turn.calls(0, "a", "Bash");
+    turn.calls(1, "b", "Bash");
+    turn.stops("tool_use");
+    turn.take();
+    turn.step(Input::Cancel(CancelKind::UserAbort));
+    assert_eq!(turn.take(), ["ended b Cancelled UserAbort", "stop a UserAbort"]);
+    turn.step(Input::Cancel(CancelKind::UserAbort));
+    assert!(turn.take().is_empty(), "a second cancel changes nothing");
+    turn.ends_with("a", |outcome| {
+        outcome.status = ToolStatus::Cancelled;
+        outcome.cause = Some(ToolCause::UserAbort);
+    });
+    assert_eq!(turn.take(), ["ended a Cancelled UserAbort", "END AbortedTools"]);
+}
+
+#[test]
+fn a_restart_interrupts() {
+    let mut turn = Turn::new();
+    turn.calls(0, "a", "Bash");
+    turn.take();
+    turn.step(Input::Cancel(CancelKind::Restart));
+    assert_eq!(turn.take(), ["stop model", "message 1 aborted", "stop a Restart"]);
+    turn.ends("a");
+    assert_eq!(turn.take().last().unwrap(), "END Interrupted");
+}
+
+/// I05: a refusal without a word ends the turn.
+#[test]
+fn a_refusal_that_stops_ends_the_turn() {
+    let mut turn = Turn::new();
+    turn.calls(0, "a", "Bash");
+    turn.calls(1, "b", "Bash");
+    turn.stops("tool_use");
+    turn.take();
+    turn.ends_with("a", |outcome| {
+        outcome.status = ToolStatus::Denied;
+        outcome.stops_turn = true;
+    });
+    assert_eq!(turn.take(), ["ended a Denied", "ended b Cancelled UserAbort", "END AbortedTools"]);
+}
+
+#[test]
+fn a_fault_before_anything_whole_is_tried_again() {
+    let mut turn = Turn::new();
+    turn.faults(FaultKind::Overloaded { retry_after_ms: None });
+    assert_eq!(turn.take(), ["notice", "call after 500"]);
+    turn.model(ModelEvent::BlockStarted { index: 0, kind: BlockKind::Text });
+    turn.model(ModelEvent::Delta { index: 0, kind: DeltaKind::Text, text: "ha".into() });
+    turn.faults(FaultKind::Truncated);
+    assert_eq!(turn.take(), ["delta 0 ha", "tombstone retry", "notice", "call after 1000"]);
+    turn.says(0, "half");
+    turn.stops("end_turn");
+    assert_eq!(turn.take().last().unwrap(), "END Completed");
+}
+
+#[test]
+fn a_fault_after_a_whole_block_keeps_it_and_ends() {
+    let mut turn = Turn::new();
+    turn.says(0, "first");
+    turn.calls(1, "a", "Bash");
+    turn.take();
+    turn.faults(FaultKind::Truncated);
+    assert_eq!(turn.take(), ["message 2 error"], "the running call is waited for");
+    turn.ends("a");
+    assert_eq!(turn.take(), ["ended a Completed", "END ModelError truncated"]);
+}
+
+#[test]
+fn what_no_retry_mends_ends_the_turn() {
+    for (kind, end) in [
+        (FaultKind::Authentication, "END ModelError authentication"),
+        (FaultKind::PromptTooLong, "END PromptTooLong promptTooLong"),
+    ] {
+        let mut turn = Turn::new();
+        turn.faults(kind);
+        assert_eq!(turn.take(), [end]);
+    }
+}
+
+/// M5: some servers number the calls of each answer anew.
+#[test]
+fn a_repeated_or_missing_call_id_becomes_unique() {
+    let mut turn = Turn::new();
+    for index in 0..3 {
+        turn.calls(index, if index == 2 { "" } else { "call_0" }, "Read");
+    }
+    let queued: Vec<String> = turn.take().into_iter().filter(|word| word.starts_with("queued")).collect();
+    assert_eq!(queued, ["queued call_0 Read", "queued t.call_2 Read", "queued t.call_3 Read"]);
+}
+
+#[test]
+fn late_words_change_nothing() {
+    let mut turn = Turn::new();
+    turn.calls(0, "a", "Read");
+    turn.stops("tool_use");
+    turn.take();
+    turn.says(1, "late");
+    turn.ends("unknown");
+    assert!(turn.take().is_empty());
+}
+
+#[test]
+fn usage_adds_up_over_the_calls_of_a_turn() {
+    let mut turn = Turn::new();
+    let usage = |output_tokens| ModelEvent::Usage(Usage { output_tokens, ..Usage::default() });
+    turn.model(usage(5));
+    turn.model(usage(7));
+    turn.calls(0, "a", "Read");
+    turn.stops("tool_use");
+    turn.ends("a");
+    turn.model(usage(2));
+    let usages: Vec<String> = turn.take().into_iter().filter(|word| word.starts_with("usage")).collect();
+    assert_eq!(usages, ["usage 5", "usage 7", "usage 9"]);
+}
+
+/// A turn that waited for a person goes on with its calls after a restart.
+#[test]
+fn a_revived_turn_begins_with_its_calls() {
+    use crate::event::state::{OpenCall, OpenTurn};
+    let call = |id: &str| OpenCall {
+        id: ToolCallId::from(id),
+        tool: "Bash".into(),
+        input: json!({}),
+        concurrency_safe: false,
+        started: false,
+    };
+    let open = OpenTurn {
+        id: "t".into(),
+        options: Default::default(),
+        usage: Usage::default(),
+        text: String::new(),
+        rounds: 1,
+        calls: vec![call("a"), call("b")],
+        loose: Vec::new(),
+    };
+    let settings = TurnSettings {
+        id: "t".into(),
+        model: "test/model".into(),
+        max_rounds: Some(2),
+        max_concurrency: 10,
+        retries: 0,
+    };
+    let mut turn = Turn { machine: Machine::revive(settings, open, 9), log: Vec::new() };
+    turn.step(Input::Begin);
+    assert_eq!(turn.take(), ["start a"]);
+    turn.ends("a");
+    turn.ends("b");
+    assert_eq!(turn.take(), ["ended a Completed", "start b", "ended b Completed", "END MaxTurns"]);
+}
