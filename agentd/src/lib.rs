@@ -11,4 +11,5 @@ pub mod base;
 pub mod event;
 pub mod policy;
 pub mod prompt;
+pub mod store;
 pub mod turn;

@@ -1,0 +1,20 @@
+//! L2: the journal, the truth of a session. Called by `session` (append) and `hub` (read); knows
+//! nothing of who listens.
+
+mod disk;
+mod error;
+#[cfg(test)]
+mod fault;
+mod journal;
+mod lines;
+mod reader;
+mod snapshot;
+mod state_dir;
+#[cfg(test)]
+mod tests;
+
+pub use error::StoreError;
+pub use journal::Journal;
+pub use reader::JournalReader;
+pub use snapshot::SessionSnapshot;
+pub use state_dir::{StateDir, StateLock};
