@@ -10,6 +10,7 @@
 pub mod base;
 pub mod event;
 pub mod policy;
+pub mod process;
 pub mod prompt;
 pub mod store;
 pub mod turn;

@@ -1,3 +1,5 @@
 //! The `agentd` program.
 
-fn main() {}
+fn main() {
+    agentd::process::run_if_asked(std::env::args_os());
+}

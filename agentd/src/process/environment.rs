@@ -1,0 +1,151 @@
+//! The environment of a tool's process: the client's, less what is secret or would change what a command
+//! means. Pure. Called by `spawn`.
+
+use crate::base::environment::Environment;
+use std::collections::BTreeMap;
+
+/// The variable that names the tool call in each of its processes, unless a program clears it.
+pub(super) const CALL_VARIABLE: &str = "AGENTD_CALL";
+/// The variable that names the session.
+pub(super) const SESSION_VARIABLE: &str = "AGENTD_SESSION";
+
+/// Names that never reach a tool.
+const DENIED: [&str; 12] = [
+    "BASH_ENV",
+    "ENV",
+    "BASHOPTS",
+    "SHELLOPTS",
+    "PS4",
+    "PROMPT_COMMAND",
+    "CDPATH",
+    "GLOBIGNORE",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "NOTIFY_SOCKET",
+    "WATCHDOG_USEC",
+];
+/// Beginnings of names that never reach a tool: keys, loaders, git's overrides, exported functions, and what
+/// belongs to agentd itself.
+const DENIED_PREFIXES: [&str; 8] =
+    ["ANTHROPIC_", "OPENAI_", "LD_", "GIT_", "AGENTD_", "LISTEN_", "BASH_FUNC_", "WATCHDOG_"];
+/// Ends of names of secrets.
+const DENIED_SUFFIXES: [&str; 11] = [
+    "_API_KEY",
+    "_APIKEY",
+    "_TOKEN",
+    "_SECRET",
+    "_SECRETS",
+    "_PASSWORD",
+    "_PASSWD",
+    "_CREDENTIALS",
+    "_ACCESS_KEY",
+    "_ACCESS_KEY_ID",
+    "_SECRET_KEY",
+];
+/// What is set whatever the client has: no colours, no pager, no lock that a mere look would take.
+const SET: [(&str, &str); 6] = [
+    ("TERM", "dumb"),
+    ("NO_COLOR", "1"),
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("MANPAGER", "cat"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+];
+
+/// The variables for a tool's process, tagged with its session and its call.
+#[must_use]
+pub fn for_tools(client: &Environment, session: &str, call: &str) -> BTreeMap<String, String> {
+    let mut variables: BTreeMap<String, String> =
+        client.iter().filter(|(name, value)| passes(name, value)).map(|(n, v)| (n.to_owned(), v.to_owned())).collect();
+    variables.extend(SET.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    variables.insert(SESSION_VARIABLE.to_owned(), tag_text(session));
+    variables.insert(CALL_VARIABLE.to_owned(), tag_text(call));
+    variables
+}
+
+/// An identifier as a variable holds it: ids of calls come from models, and a NUL byte or a line break in
+/// one must not break the environment.
+#[must_use]
+pub fn tag_text(id: &str) -> String {
+    id.chars().map(|c| if c.is_control() { '_' } else { c }).collect()
+}
+
+fn passes(name: &str, value: &str) -> bool {
+    let usable = !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0');
+    let upper = name.to_ascii_uppercase();
+    usable
+        && !DENIED.contains(&upper.as_str())
+        && !DENIED_PREFIXES.iter().any(|prefix| upper.starts_with(prefix))
+        && !DENIED_SUFFIXES.iter().any(|suffix| upper.ends_with(suffix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tools_get(name: &str) -> Option<String> {
+        let client = Environment::from(BTreeMap::from([(name.to_owned(), "client".to_owned())]));
+        for_tools(&client, "ses_1", "call_1").remove(name)
+    }
+
+    #[test]
+    fn ordinary_variables_pass() {
+        for name in ["PATH", "HOME", "USER", "LANG", "LC_ALL", "CARGO_HOME", "AWS_PROFILE", "AWS_REGION", "TOKENIZER"] {
+            assert_eq!(tools_get(name).as_deref(), Some("client"), "{name}");
+        }
+    }
+
+    #[test]
+    fn secrets_and_hooks_into_programs_are_left_out() {
+        for name in [
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_BASE_URL",
+            "OPENAI_API_KEY",
+            "MISTRAL_API_KEY",
+            "GITHUB_TOKEN",
+            "my_token",
+            "CLIENT_SECRET",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+            "DB_PASSWORD",
+            "LD_PRELOAD",
+            "LD_LIBRARY_PATH",
+            "GIT_DIR",
+            "GIT_SSH_COMMAND",
+            "GIT_EXTERNAL_DIFF",
+            "BASH_ENV",
+            "ENV",
+            "BASH_FUNC_ls%%",
+            "SHELLOPTS",
+            "LESSOPEN",
+            "AGENTD_SOCKET",
+            "NOTIFY_SOCKET",
+            "LISTEN_FDS",
+            "LISTEN_PID",
+        ] {
+            assert_eq!(tools_get(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn fixed_variables_replace_the_clients() {
+        for (name, value) in [
+            ("PAGER", "cat"),
+            ("GIT_PAGER", "cat"),
+            ("MANPAGER", "cat"),
+            ("TERM", "dumb"),
+            ("NO_COLOR", "1"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("AGENTD_CALL", "call_1"),
+            ("AGENTD_SESSION", "ses_1"),
+        ] {
+            assert_eq!(tools_get(name).as_deref(), Some(value), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_id_with_control_characters_stays_a_valid_value() {
+        assert_eq!(tag_text("a\0b\nc"), "a_b_c");
+    }
+}

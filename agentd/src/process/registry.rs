@@ -1,0 +1,216 @@
+//! The registry of tool processes: what runs, what a finished call left behind, and how to stop either.
+//! Called by `spawn`, by `daemon` at start and stop, and by the methods that list processes.
+
+use super::orphans;
+use super::spawn::CommandSpec;
+use super::table::{self, Process, TICKS_PER_SECOND};
+use super::tree::{self, Marks};
+use proto::ids::{SessionId, Timestamp, ToolCallId};
+use proto::task::ProcessInfo;
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, UNIX_EPOCH};
+
+/// The processes that this daemon has started for tools. One value for the whole daemon.
+#[derive(Debug)]
+pub struct Processes {
+    /// agentd's own program, as the kernel can start it even after it was replaced on disk.
+    helper: PathBuf,
+    /// Children that somebody waits for. Held while a child is started, so that the reaper can't take one
+    /// that is not entered yet.
+    managed: Mutex<HashSet<u32>>,
+    /// Calls with live processes, by their shell.
+    calls: Mutex<HashMap<u32, Call>>,
+    subreaper: AtomicBool,
+}
+
+#[derive(Debug, Clone)]
+struct Call {
+    root: u32,
+    session_id: SessionId,
+    tool_call_id: ToolCallId,
+    marks: Marks,
+    /// Whether the call is over and only what it left behind goes on.
+    finished: bool,
+}
+
+impl Default for Processes {
+    fn default() -> Self {
+        Self::new(PathBuf::from("/proc/self/exe"))
+    }
+}
+
+impl Processes {
+    /// A registry that starts children through `helper`, which must be a build of agentd.
+    #[must_use]
+    pub fn new(helper: PathBuf) -> Self {
+        Self { helper, managed: Mutex::default(), calls: Mutex::default(), subreaper: AtomicBool::new(false) }
+    }
+
+    /// Makes agentd the parent of what its children leave behind, and reaps that. Once, by the daemon, on
+    /// its runtime.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn adopt_orphans(self: &Arc<Self>) -> io::Result<()> {
+        orphans::adopt(self)?;
+        self.subreaper.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// What runs, of one session or of all: every live process of every call, the oldest first.
+    #[must_use]
+    pub fn list(&self, session: Option<&SessionId>) -> Vec<ProcessInfo> {
+        let boot = table::boot_time();
+        let mut found = Vec::new();
+        for call in self.calls_of(session) {
+            found.extend(call.marks.members().iter().map(|process| describe(&call, process, boot)));
+        }
+        found.sort_by(|a, b| (&a.started_at, a.pid).cmp(&(&b.started_at, b.pid)));
+        // Providers may use the id of a call again: then both calls know the same processes.
+        found.dedup_by_key(|process| process.pid);
+        found
+    }
+
+    /// Stops all processes of a session, also those that an earlier agentd started. Returns those that could
+    /// not be stopped.
+    pub async fn stop_session(&self, session: &SessionId, grace: Duration) -> Vec<u32> {
+        let known = self.stop_calls(self.calls_of(Some(session)), grace);
+        let marks = Marks::of_session(session.as_str());
+        let (known, tagged) = futures::join!(known, tree::kill_tree(&marks, grace));
+        union(known, tagged)
+    }
+
+    /// Stops everything, also what hid from its call and came to agentd as an orphan. Returns what could not
+    /// be stopped.
+    pub async fn stop_all(&self, grace: Duration) -> Vec<u32> {
+        let known = self.stop_calls(self.calls_of(None), grace).await;
+        if !self.subreaper.load(Ordering::Acquire) {
+            return known;
+        }
+        let marks = Marks::Strays { managed: self.lock_managed().clone() };
+        union(known, tree::kill_tree(&marks, grace).await)
+    }
+
+    async fn stop_calls(&self, calls: Vec<Call>, grace: Duration) -> Vec<u32> {
+        let stops = calls.iter().map(|call| async move {
+            let left = tree::kill_tree(&call.marks, grace).await;
+            (call, left)
+        });
+        let mut remaining = Vec::new();
+        for (call, left) in futures::future::join_all(stops).await {
+            if left.is_empty() && call.finished {
+                self.lock_calls().remove(&call.root);
+            }
+            remaining.extend(left);
+        }
+        remaining
+    }
+
+    fn calls_of(&self, session: Option<&SessionId>) -> Vec<Call> {
+        let calls = self.lock_calls();
+        calls.values().filter(|call| session.is_none_or(|wanted| call.session_id == *wanted)).cloned().collect()
+    }
+
+    pub(super) fn helper(&self) -> &Path {
+        &self.helper
+    }
+
+    /// Starts a child and enters it as managed in one step.
+    pub(super) fn managed_spawn<T>(&self, spawn: impl FnOnce() -> io::Result<(T, u32)>) -> io::Result<(T, u32)> {
+        let mut managed = self.lock_managed();
+        let (child, pid) = spawn()?;
+        managed.insert(pid);
+        Ok((child, pid))
+    }
+
+    pub(super) fn unmanage(&self, pid: u32) {
+        self.lock_managed().remove(&pid);
+    }
+
+    pub(super) fn enter(&self, root: u32, spec: &CommandSpec, marks: &Marks) {
+        let call = Call {
+            root,
+            session_id: spec.session_id.clone(),
+            tool_call_id: spec.tool_call_id.clone(),
+            marks: marks.clone(),
+            finished: false,
+        };
+        self.lock_calls().insert(root, call);
+    }
+
+    /// A call is over. What it left behind stays listed.
+    pub(super) fn leave(&self, root: u32, left_something: bool) {
+        let mut calls = self.lock_calls();
+        if left_something {
+            if let Some(call) = calls.get_mut(&root) {
+                call.finished = true;
+            }
+        } else {
+            calls.remove(&root);
+        }
+    }
+
+    /// Whether a finished call may have left something: as the parent of orphans agentd would have a child
+    /// that nobody waits for.
+    pub(super) fn may_have_orphans(&self) -> bool {
+        if !self.subreaper.load(Ordering::Acquire) {
+            return true;
+        }
+        let managed = self.lock_managed();
+        table::own_children().iter().any(|pid| !managed.contains(pid))
+    }
+
+    /// Reaps ended orphans, and forgets the finished calls that thereby have no process left: their ids
+    /// may soon belong to somebody else.
+    pub(super) fn reap_orphans(&self) {
+        let reaped = orphans::reap(&self.lock_managed());
+        if reaped {
+            let finished = self.calls_of(None).into_iter().filter(|call| call.finished);
+            let over: Vec<u32> =
+                finished.filter(|call| call.marks.members().is_empty()).map(|call| call.root).collect();
+            let mut calls = self.lock_calls();
+            for root in over {
+                calls.remove(&root);
+            }
+        }
+    }
+
+    /// Neither map can be left half changed, so a panic elsewhere doesn't spoil it.
+    fn lock_managed(&self) -> MutexGuard<'_, HashSet<u32>> {
+        self.managed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_calls(&self) -> MutexGuard<'_, HashMap<u32, Call>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn union(mut pids: Vec<u32>, more: Vec<u32>) -> Vec<u32> {
+    pids.extend(more);
+    pids.sort_unstable();
+    pids.dedup();
+    pids
+}
+
+fn describe(call: &Call, process: &Process, boot: u64) -> ProcessInfo {
+    ProcessInfo {
+        pid: process.pid,
+        pgid: process.pgid,
+        session_id: call.session_id.clone(),
+        tool_call_id: Some(call.tool_call_id.clone()),
+        task_id: None,
+        command: table::command_line(process.pid),
+        started_at: started_at(process, boot),
+        rss_bytes: table::resident_bytes(process.pid),
+        cpu_ms: process.cpu_ticks * 1000 / TICKS_PER_SECOND,
+    }
+}
+
+fn started_at(process: &Process, boot: u64) -> Timestamp {
+    let since_boot = Duration::from_millis(process.start_ticks * 1000 / TICKS_PER_SECOND);
+    humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_secs(boot) + since_boot).to_string()
+}
