@@ -8,6 +8,7 @@
 //! L5 [`server`] the socket · L6 [`daemon`] start, signals, stop.
 
 pub mod base;
+pub mod config;
 pub mod event;
 pub mod policy;
 pub mod process;

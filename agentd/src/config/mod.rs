@@ -1,0 +1,13 @@
+//! L2: settings, in layers. Read by `daemon` at start and on reload; handed down as one immutable value.
+
+mod file;
+mod keys;
+mod loader;
+mod settings;
+mod sift;
+
+pub use loader::{Loaded, Loader, changed};
+pub use settings::{
+    ApiKind, BashSettings, Cascade, LimitSettings, ModelSettings, PermissionSettings, ProviderSettings, Settings,
+    ToolSettings,
+};

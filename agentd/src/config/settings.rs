@@ -1,0 +1,158 @@
+//! The settings as one value, all layers merged (PROTOCOL.md §9). Unknown keys are kept out and
+//! reported by the loader.
+
+use proto::session::Mode;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// All settings.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Settings {
+    /// The model for new sessions, as `provider/model`.
+    pub model: Option<String>,
+    /// The model to fall back to.
+    pub fallback_model: Option<String>,
+    /// The model for small jobs.
+    pub small_model: Option<String>,
+    /// Providers by name, beside the built-in ones.
+    pub providers: BTreeMap<String, ProviderSettings>,
+    /// Permission rules.
+    pub permissions: PermissionSettings,
+    /// Variables for tools.
+    pub env: BTreeMap<String, String>,
+    /// Tools.
+    pub tools: ToolSettings,
+    /// Limits.
+    pub limits: LimitSettings,
+}
+
+/// A wire format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ApiKind {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI Responses.
+    OpenaiResponses,
+    /// OpenAI Chat Completions.
+    OpenaiChat,
+}
+
+/// A provider of models.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ProviderSettings {
+    /// Its wire format.
+    pub api: Option<ApiKind>,
+    /// Where it is.
+    pub base_url: Option<String>,
+    /// The variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// The file that holds the key.
+    pub api_key_file: Option<PathBuf>,
+    /// The command that prints the key; refused until agentd can run it.
+    pub api_key_helper: Option<String>,
+    /// Further headers.
+    pub headers: BTreeMap<String, String>,
+    /// Its models.
+    pub models: Vec<ModelSettings>,
+}
+
+/// A model of a provider.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ModelSettings {
+    /// Its id, as the provider names it.
+    pub id: String,
+    /// Its context window in tokens.
+    pub context_window: Option<u64>,
+    /// How much it may write in one answer, in tokens.
+    pub max_output: Option<u64>,
+}
+
+/// Permission rules of all layers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PermissionSettings {
+    /// What runs unasked.
+    pub allow: Vec<String>,
+    /// What is asked.
+    pub ask: Vec<String>,
+    /// What never runs.
+    pub deny: Vec<String>,
+    /// The mode of new sessions.
+    pub default_mode: Option<Mode>,
+    /// Folders beside a session's own in which file tools may work.
+    pub additional_directories: Vec<PathBuf>,
+}
+
+/// Settings of tools.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ToolSettings {
+    /// How many calls may run at once (seed row C04).
+    pub max_concurrency: usize,
+    /// Which failures stop parallel calls (seed row C14).
+    pub cascade: Cascade,
+    /// Bash.
+    pub bash: BashSettings,
+}
+
+/// Which failures stop parallel calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cascade {
+    /// A failed Bash that may write.
+    #[default]
+    Bash,
+    /// Any failed Bash.
+    BashAny,
+    /// None.
+    Off,
+}
+
+/// Time limits of Bash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BashSettings {
+    /// Without a `timeout` in the call.
+    pub timeout_ms: u64,
+    /// At most.
+    pub max_timeout_ms: u64,
+}
+
+/// Limits.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LimitSettings {
+    /// How long a model's stream may be silent.
+    pub stream_idle_ms: u64,
+    /// How often a model call is tried again.
+    pub retries: u32,
+    /// Tool rounds of a turn.
+    pub max_turns: Option<u64>,
+    /// How long a stopping agentd waits for running turns.
+    pub drain_ms: u64,
+    /// How long a stopped process may take to end before it is killed.
+    pub kill_grace_ms: u64,
+}
+
+impl Default for ToolSettings {
+    fn default() -> Self {
+        Self { max_concurrency: 10, cascade: Cascade::default(), bash: BashSettings::default() }
+    }
+}
+
+impl Default for BashSettings {
+    fn default() -> Self {
+        Self { timeout_ms: 120_000, max_timeout_ms: 600_000 }
+    }
+}
+
+impl Default for LimitSettings {
+    fn default() -> Self {
+        Self { stream_idle_ms: 300_000, retries: 10, max_turns: None, drain_ms: 10_000, kill_grace_ms: 2_000 }
+    }
+}

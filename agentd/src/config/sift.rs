@@ -1,0 +1,190 @@
+//! Takes from one file what fits the settings and says what doesn't, value by value, so that an error
+//! in one key loses no other. Called by `loader`. Pure.
+
+use super::keys;
+use super::settings::Settings;
+use serde_json::{Map, Value, json};
+
+/// A step from a value to one in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    Key(String),
+    Item(usize),
+}
+
+/// A value that was left out, and why.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) path: Vec<Step>,
+    pub(super) message: String,
+}
+
+/// Whose file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// agentd's: every key should be known.
+    Agentd,
+    /// Claude Code's: keys that nobody knows here are its own.
+    Claude,
+}
+
+/// What fits of a file, and what does not.
+pub(super) fn sift(file: Map<String, Value>, owner: Owner) -> (Map<String, Value>, Vec<Problem>) {
+    let mut sieve = Sieve { owner, path: Vec::new(), problems: Vec::new() };
+    let mut good = Map::new();
+    for (key, value) in file {
+        if keys::OWN.contains(&key.as_str()) {
+            if let Some(value) = sieve.child(&key, normal(&key, value)) {
+                good.insert(key, value);
+            }
+        } else if !keys::is_foreign(&key) {
+            sieve.unknown(&key, &keys::OWN);
+        }
+    }
+    (good, sieve.problems)
+}
+
+/// Other ways to write the same.
+fn normal(key: &str, mut value: Value) -> Value {
+    match (key, &mut value) {
+        // Claude Code has a list of up to three here.
+        ("fallbackModel", Value::Array(models)) => models.first().cloned().unwrap_or(Value::Null),
+        ("permissions", Value::Object(permissions)) => {
+            if permissions.get("defaultMode") == Some(&json!("manual")) {
+                permissions.insert("defaultMode".to_owned(), json!("default"));
+            }
+            value
+        }
+        ("env", Value::Object(variables)) => {
+            for variable in variables.values_mut() {
+                if variable.is_number() || variable.is_boolean() {
+                    *variable = Value::String(variable.to_string());
+                }
+            }
+            value
+        }
+        _ => value,
+    }
+}
+
+struct Sieve {
+    owner: Owner,
+    path: Vec<Step>,
+    problems: Vec<Problem>,
+}
+
+impl Sieve {
+    fn problem(&mut self, message: String) {
+        self.problems.push(Problem { path: self.path.clone(), message });
+    }
+
+    fn child(&mut self, key: &str, value: Value) -> Option<Value> {
+        self.path.push(Step::Key(key.to_owned()));
+        let kept = self.value(value);
+        self.path.pop();
+        kept
+    }
+
+    fn value(&mut self, value: Value) -> Option<Value> {
+        // A key that takes everything is one that agentd does not use.
+        let wants_object = self.fits(&json!({})).is_ok() && self.fits(&json!("")).is_err();
+        match value {
+            Value::Object(fields) if wants_object => Some(self.object(fields)),
+            _ if wants_object => {
+                self.problem("an object is expected here; the value is ignored".to_owned());
+                None
+            }
+            Value::Array(items) => self.list(items),
+            value => match self.fits(&value) {
+                Ok(()) => Some(value),
+                Err(why) => {
+                    self.problem(format!("{why}; the value is ignored"));
+                    None
+                }
+            },
+        }
+    }
+
+    fn object(&mut self, fields: Map<String, Value>) -> Value {
+        let names = self.names();
+        let known = keys::children(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut good = Map::new();
+        for (key, value) in fields {
+            match known {
+                Some(known) if !known.contains(&key.as_str()) => self.unknown(&key, known),
+                Some(_) | None => {
+                    if let Some(value) = self.child(&key, value) {
+                        good.insert(key, value);
+                    }
+                }
+            }
+        }
+        Value::Object(good)
+    }
+
+    fn list(&mut self, items: Vec<Value>) -> Option<Value> {
+        if let Err(why) = self.fits(&json!([])) {
+            self.problem(format!("{why}; the value is ignored"));
+            return None;
+        }
+        let mut good = Vec::new();
+        for (at, item) in items.into_iter().enumerate() {
+            match self.fits(&json!([item])) {
+                Ok(()) => good.push(item),
+                Err(why) => {
+                    self.path.push(Step::Item(at));
+                    self.problem(format!("{why}; the entry is ignored"));
+                    self.path.pop();
+                }
+            }
+        }
+        Some(Value::Array(good))
+    }
+
+    fn unknown(&mut self, key: &str, known: &[&str]) {
+        let near = keys::nearest(key, known);
+        if near.is_none() && self.owner == Owner::Claude {
+            return;
+        }
+        self.path.push(Step::Key(key.to_owned()));
+        self.problem(match near {
+            Some(near) => format!("there is no such setting; did you mean {near}?"),
+            None => "there is no such setting; remove it".to_owned(),
+        });
+        self.path.pop();
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.path
+            .iter()
+            .filter_map(|step| match step {
+                Step::Key(key) => Some(key.clone()),
+                Step::Item(_) => None,
+            })
+            .collect()
+    }
+
+    /// Whether the settings take the value at this place.
+    fn fits(&self, value: &Value) -> Result<(), String> {
+        let names = self.names();
+        let whole = names.iter().rev().fold(value.clone(), |inner, name| json!({name: inner}));
+        let settings: Settings = serde_json::from_value(whole).map_err(|error| error.to_string())?;
+        if settings.tools.max_concurrency == 0 {
+            return Err("it must be at least 1".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// The place of a problem in words, such as `permissions.deny[2]`.
+pub(super) fn place(path: &[Step]) -> String {
+    let mut place = String::new();
+    for step in path {
+        match step {
+            Step::Key(key) if place.is_empty() => place.push_str(key),
+            Step::Key(key) => place = format!("{place}.{key}"),
+            Step::Item(at) => place = format!("{place}[{at}]"),
+        }
+    }
+    place
+}
