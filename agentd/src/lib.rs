@@ -10,6 +10,7 @@
 pub mod base;
 pub mod config;
 pub mod event;
+pub mod model;
 pub mod policy;
 pub mod process;
 pub mod prompt;

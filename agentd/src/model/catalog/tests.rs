@@ -1,0 +1,212 @@
+//! The catalog by tables, and the endpoints that it makes against real servers.
+
+use super::*;
+use crate::config::{ModelSettings, ProviderSettings};
+use crate::model::ModelRequest;
+use crate::model::test_server::{Reply, Server};
+use crate::turn::model_event::{FaultKind, ModelEvent};
+use futures::stream::StreamExt;
+use std::collections::BTreeMap;
+
+fn env(variables: &[(&str, &str)]) -> Environment {
+    let variables: BTreeMap<String, String> =
+        variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Environment::from(variables)
+}
+
+fn provider(name: &str, provider: ProviderSettings) -> Settings {
+    Settings { providers: [(name.to_owned(), provider)].into(), ..Settings::default() }
+}
+
+fn refused(models: &Models, name: &str, settings: &Settings) -> String {
+    models.resolve(name, settings, &Environment::default()).err().map(|error| error.message).expect("refused")
+}
+
+#[test]
+fn what_cannot_be_used_says_why_and_what_to_do() {
+    let models = Models::new(env(&[]));
+    let none = Settings::default();
+    let file = |path: &str| ProviderSettings {
+        base_url: Some("http://127.0.0.1:1".to_owned()),
+        api_key_file: Some(path.into()),
+        ..ProviderSettings::default()
+    };
+    let at = |url: &str| ProviderSettings { base_url: Some(url.to_owned()), ..ProviderSettings::default() };
+    let key_env = ProviderSettings { api_key_env: Some("MY_KEY".to_owned()), ..at("http://127.0.0.1:1") };
+    let helper = ProviderSettings { api_key_helper: Some("cmd".to_owned()), ..at("http://127.0.0.1:1") };
+    let responses = ProviderSettings { api: Some(ApiKind::OpenaiResponses), ..at("http://127.0.0.1:1") };
+    let table: Vec<(&str, Settings, &[&str])> = vec![
+        ("anthropic/claude-sonnet-5", none.clone(), &["anthropic", "ANTHROPIC_API_KEY is not set"]),
+        ("openai/gpt-5", none.clone(), &["OPENAI_API_KEY is not set", "--model"]),
+        ("nosuch/x", none.clone(), &["no provider nosuch", "anthropic, openai, ollama, lmstudio, llamacpp"]),
+        ("justaname", none.clone(), &["justaname", "provider/model"]),
+        ("", none.clone(), &["provider/model"]),
+        ("anthropic/", none.clone(), &["provider/model"]),
+        ("demo/other", none, &["demo/guide"]),
+        ("mine/x", provider("mine", key_env), &["mine", "MY_KEY is not set"]),
+        ("mine/x", provider("mine", file("/nonexistent/key")), &["/nonexistent/key", "apiKeyFile"]),
+        ("mine/x", provider("mine", ProviderSettings::default()), &["baseUrl", "providers.mine"]),
+        ("mine/x", provider("mine", at("localhost:80")), &["http://"]),
+        ("mine/x", provider("mine", helper), &["apiKeyHelper", "not supported yet"]),
+        ("mine/x", provider("mine", responses), &["openai-responses", "not supported yet"]),
+    ];
+    for (name, settings, expected) in table {
+        let message = refused(&models, name, &settings);
+        for part in expected {
+            assert!(message.contains(part), "{name}: {message}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_default_follows_the_settings_then_the_variables() {
+    let server = Server::start(vec![Reply::json(200, r#"{"data":[{"id":"embedder-embed"},{"id":"tiny"}]}"#)]).await;
+    let ollama = ("OLLAMA_HOST", server.url.as_str());
+    let model = |name: &str| Settings { model: Some(name.to_owned()), ..Settings::default() };
+    let none = Settings::default;
+    type Variables<'a> = Vec<(&'a str, &'a str)>;
+    let table: Vec<(Settings, Variables<'_>, Variables<'_>, &str)> = vec![
+        (model("mine/m"), vec![("AGENTD_MODEL", "a/b")], vec![], "mine/m"),
+        (none(), vec![("AGENTD_MODEL", "a/b")], vec![("AGENTD_MODEL", "c/d")], "a/b"),
+        (none(), vec![], vec![("AGENTD_MODEL", "c/d"), ("OPENAI_API_KEY", "k")], "c/d"),
+        (none(), vec![("ANTHROPIC_API_KEY", "k")], vec![], "anthropic/claude-sonnet-5"),
+        (none(), vec![("ANTHROPIC_API_KEY", "k"), ("ANTHROPIC_MODEL", "claude-x")], vec![], "anthropic/claude-x"),
+        (none(), vec![("ANTHROPIC_AUTH_TOKEN", "k"), ("ANTHROPIC_MODEL", "opus")], vec![], "anthropic/claude-opus-5"),
+        (none(), vec![("OPENAI_API_KEY", "k")], vec![("ANTHROPIC_API_KEY", "k")], "openai/gpt-5"),
+        (none(), vec![], vec![("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "gpt-x")], "openai/gpt-x"),
+        (model("sonnet"), vec![("ANTHROPIC_API_KEY", "k")], vec![], "anthropic/claude-sonnet-5"),
+        (model("opus[1m]"), vec![("OPENAI_API_KEY", "k")], vec![], "openai/gpt-5"),
+        (none(), vec![ollama], vec![], "ollama/tiny"),
+    ];
+    for (settings, session, own, expected) in table {
+        let models = Models::new(env(&own));
+        assert_eq!(models.default_name(&settings, &env(&session)).await, expected, "{session:?} {own:?}");
+    }
+}
+
+#[tokio::test]
+async fn with_nothing_configured_the_demonstration_is_left() {
+    // Local servers are looked for where nothing listens.
+    let at = || ProviderSettings { base_url: Some("http://127.0.0.1:1/v1".to_owned()), ..ProviderSettings::default() };
+    let settings =
+        Settings { providers: LOCAL.iter().map(|name| ((*name).to_owned(), at())).collect(), ..Settings::default() };
+    let models = Models::new(env(&[]));
+    assert_eq!(models.default_name(&settings, &env(&[])).await, "demo/guide");
+    let list = models.list(&settings, &env(&[])).await;
+    let shown: Vec<(&str, bool)> = list.iter().map(|model| (model.id.as_str(), model.default)).collect();
+    assert_eq!(shown, [("demo/guide", true)]);
+}
+
+#[tokio::test]
+async fn the_list_holds_what_could_be_used() {
+    let server = Server::start(vec![Reply::json(200, r#"{"data":[{"id":"found","max_model_len":77}]}"#)]).await;
+    let named = ProviderSettings {
+        base_url: Some("http://127.0.0.1:1/v1".to_owned()),
+        models: vec![ModelSettings { id: "named".to_owned(), context_window: Some(5), max_output: None }],
+        ..ProviderSettings::default()
+    };
+    let asked = ProviderSettings { base_url: Some(format!("{}/v1", server.url)), ..ProviderSettings::default() };
+    let dead =
+        || ProviderSettings { base_url: Some("http://127.0.0.1:1/v1".to_owned()), ..ProviderSettings::default() };
+    let mut providers: BTreeMap<String, ProviderSettings> =
+        LOCAL.iter().map(|name| ((*name).to_owned(), dead())).collect();
+    providers.insert("asked".to_owned(), asked);
+    providers.insert("named".to_owned(), named);
+    let settings = Settings { model: Some("asked/other".to_owned()), providers, ..Settings::default() };
+    let session = env(&[("ANTHROPIC_API_KEY", "k"), ("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")]);
+    let models = Models::new(env(&[]));
+    let list = models.list(&settings, &session).await;
+    let shown: Vec<(&str, u64, bool)> =
+        list.iter().map(|model| (model.id.as_str(), model.context_window, model.default)).collect();
+    assert_eq!(
+        shown,
+        [
+            ("anthropic/claude-sonnet-5", 200_000, false),
+            ("asked/found", 77, false),
+            ("named/named", 5, false),
+            ("demo/guide", 0, false),
+            ("asked/other", 0, true),
+        ]
+    );
+    let found = models.resolve("asked/found", &settings, &session).expect("a model");
+    assert_eq!(found.context_window(), 77, "what the server said is remembered");
+}
+
+async fn ask(model: Arc<dyn Model>) -> Vec<ModelEvent> {
+    let request = ModelRequest { system: "".into(), tools: Arc::new([]), messages: Arc::default() };
+    model.stream(request).collect().await
+}
+
+#[tokio::test]
+async fn the_sessions_key_and_address_go_before_agentds_own() {
+    let (session_server, own_server) =
+        (Server::start(vec![Reply::stream("")]).await, Server::start(vec![Reply::stream("")]).await);
+    let own = env(&[("ANTHROPIC_API_KEY", "own-key"), ("ANTHROPIC_BASE_URL", &own_server.url)]);
+    let session = env(&[("ANTHROPIC_API_KEY", "session-key"), ("ANTHROPIC_BASE_URL", &session_server.url)]);
+    let models = Models::new(own);
+    let settings = Settings::default();
+    ask(models.resolve("anthropic/m", &settings, &session).expect("a model")).await;
+    ask(models.resolve("anthropic/m", &settings, &env(&[])).expect("a model")).await;
+    // A token of the session goes before a key of agentd's own.
+    let token = env(&[("ANTHROPIC_AUTH_TOKEN", "session-token"), ("ANTHROPIC_BASE_URL", &session_server.url)]);
+    ask(models.resolve("anthropic/m", &settings, &token).expect("a model")).await;
+    let heads: Vec<String> = session_server.requests().into_iter().map(|seen| seen.head).collect();
+    assert!(heads[0].contains("x-api-key: session-key"), "{heads:?}");
+    assert!(heads[1].contains("authorization: bearer session-token") && !heads[1].contains("own-key"), "{heads:?}");
+    let heads: Vec<String> = own_server.requests().into_iter().map(|seen| seen.head).collect();
+    assert!(heads.len() == 1 && heads[0].contains("x-api-key: own-key"), "{heads:?}");
+}
+
+#[tokio::test]
+async fn a_provider_of_the_settings_brings_key_headers_and_limits() {
+    let server = Server::start(vec![Reply::stream("")]).await;
+    let dir = tempfile::tempdir().expect("a folder");
+    let key = dir.path().join("key");
+    std::fs::write(&key, "file-key\n").expect("a file");
+    let mine = ProviderSettings {
+        base_url: Some(format!("{}/v1/", server.url)),
+        api_key_file: Some(key),
+        headers: [("X-Team".to_owned(), "blue".to_owned())].into(),
+        models: vec![ModelSettings { id: "a/b:c".to_owned(), context_window: Some(99), max_output: Some(7) }],
+        ..ProviderSettings::default()
+    };
+    let models = Models::new(env(&[]));
+    let model = models.resolve("mine/a/b:c", &provider("mine", mine), &env(&[])).expect("a model");
+    assert_eq!((model.id(), model.context_window()), ("mine/a/b:c", 99));
+    ask(model).await;
+    let seen = &server.requests()[0];
+    assert!(seen.head.starts_with("post /v1/chat/completions"), "{}", seen.head);
+    assert!(
+        seen.head.contains("authorization: bearer file-key") && seen.head.contains("x-team: blue"),
+        "{}",
+        seen.head
+    );
+    assert_eq!((&seen.json()["model"], &seen.json()["max_tokens"]), (&"a/b:c".into(), &7.into()));
+}
+
+#[tokio::test]
+async fn a_key_that_http_cannot_carry_is_told_without_showing_it() {
+    let models = Models::new(env(&[("ANTHROPIC_API_KEY", "canary\nkey"), ("ANTHROPIC_BASE_URL", "http://[bad")]));
+    let bad_url = models.resolve("anthropic/m", &Settings::default(), &env(&[])).expect("a model");
+    let at_a_good_url = env(&[("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")]);
+    let bad_key = models.resolve("anthropic/m", &Settings::default(), &at_a_good_url).expect("a model");
+    for (model, expected) in [(bad_url, "not a URL"), (bad_key, "x-api-key")] {
+        match ask(model).await.as_slice() {
+            [ModelEvent::Fault(fault)] => {
+                assert_eq!(fault.kind, FaultKind::InvalidRequest);
+                let told = fault.message.contains(expected) && fault.message.contains("ANTHROPIC_API_KEY");
+                assert!(told && !fault.message.contains("canary"), "{}", fault.message);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn replay_takes_a_path_and_the_demonstration_needs_nothing() {
+    let models = Models::new(env(&[]));
+    for name in ["replay//tmp/x.jsonl", "replay/x.jsonl", "demo/guide"] {
+        let model = models.resolve(name, &Settings::default(), &env(&[])).expect("a model");
+        assert_eq!(model.id(), name);
+    }
+}

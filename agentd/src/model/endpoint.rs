@@ -1,0 +1,184 @@
+//! Where a model is, and how to be let in. Made by `catalog`, used by the wire formats and by the
+//! messages of `fault`. It is the only place that holds a key, and nothing prints it.
+
+use crate::base::text;
+use reqwest::Url;
+use std::fmt;
+use std::time::Duration;
+
+/// A text that nobody prints.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Secret(String);
+
+impl Secret {
+    pub(super) fn new(value: impl Into<String>) -> Self {
+        Self(value.into())
+    }
+
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// How a key is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scheme {
+    /// `x-api-key: KEY`.
+    ApiKey,
+    /// `authorization: Bearer KEY`.
+    Bearer,
+}
+
+/// A key and where it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) value: Secret,
+    /// The variable or the file, for messages.
+    pub(super) source: String,
+    pub(super) scheme: Scheme,
+}
+
+/// A model of a provider.
+#[derive(Debug, Clone)]
+pub(super) struct Endpoint {
+    /// The provider's name.
+    pub(super) provider: String,
+    /// The model, as the provider names it.
+    pub(super) model: String,
+    /// `provider/model`.
+    pub(super) id: String,
+    /// Without a slash at its end.
+    pub(super) base_url: String,
+    pub(super) key: Option<Key>,
+    /// Further headers; their values count as secrets.
+    pub(super) headers: Vec<(String, Secret)>,
+    /// In tokens; 0 where it is not known.
+    pub(super) context_window: u64,
+    /// How much the model may write in one answer, in tokens.
+    pub(super) max_output: Option<u64>,
+    /// How long its stream may be silent.
+    pub(super) idle: Duration,
+}
+
+/// Shorter values are no secrets, and blotting them out would spoil every message.
+const SHORTEST_SECRET: usize = 4;
+/// How much of a server's text goes into a message.
+const SERVER_TEXT_CHARS: usize = 500;
+
+impl Endpoint {
+    /// The base URL as messages show it: without the user and password that it may hold.
+    pub(super) fn shown_url(&self) -> String {
+        self.clean(&without_credentials(&self.base_url))
+    }
+
+    /// A server's text for a message: one line, short, and without any secret of this endpoint.
+    pub(super) fn clean(&self, server_text: &str) -> String {
+        let keys = self.key.iter().map(|key| &key.value);
+        let headers = self.headers.iter().map(|(_, value)| value);
+        let mut clean = server_text.to_owned();
+        for secret in keys.chain(headers).map(Secret::expose).filter(|secret| secret.len() >= SHORTEST_SECRET) {
+            clean = clean.replace(secret, "[key]");
+            // A header value such as `Bearer KEY` may come back without its first word.
+            if let Some((_, bare)) = secret.split_once(' ').filter(|(_, bare)| bare.len() >= SHORTEST_SECRET) {
+                clean = clean.replace(bare, "[key]");
+            }
+        }
+        text::one_line(&clean, SERVER_TEXT_CHARS)
+    }
+
+    /// The headers of a request: its type, the key, and what the settings add.
+    pub(super) fn request_headers(&self) -> Vec<(String, String)> {
+        let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+        headers.extend(self.key.as_ref().map(|key| match key.scheme {
+            Scheme::ApiKey => ("x-api-key".to_owned(), key.value.expose().to_owned()),
+            Scheme::Bearer => ("authorization".to_owned(), format!("Bearer {}", key.value.expose())),
+        }));
+        headers.extend(self.headers.iter().map(|(name, value)| (name.to_lowercase(), value.expose().to_owned())));
+        headers
+    }
+
+    /// Where the key came from, for messages.
+    pub(super) fn key_source(&self) -> &str {
+        self.key.as_ref().map_or("no key", |key| key.source.as_str())
+    }
+}
+
+fn without_credentials(url: &str) -> String {
+    match Url::parse(url) {
+        Ok(mut parsed) if !parsed.username().is_empty() || parsed.password().is_some() => {
+            // Neither can fail for a URL that has a user.
+            let _ = parsed.set_username("");
+            let _ = parsed.set_password(None);
+            parsed.to_string().trim_end_matches('/').to_owned()
+        }
+        Ok(_) | Err(_) => url.to_owned(),
+    }
+}
+
+/// Whether the host of a URL is this machine.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    match url.host_str() {
+        Some("localhost") => true,
+        Some(host) => host
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback()),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+pub(super) fn for_tests(provider: &str, model: &str, base_url: &str, key: &str) -> Endpoint {
+    Endpoint {
+        provider: provider.to_owned(),
+        model: model.to_owned(),
+        id: format!("{provider}/{model}"),
+        base_url: base_url.to_owned(),
+        key: Some(Key { value: Secret::new(key), source: "TEST_API_KEY".to_owned(), scheme: Scheme::Bearer }),
+        headers: Vec::new(),
+        context_window: 1000,
+        max_output: None,
+        idle: Duration::from_secs(30),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_blotted_out_of_server_text_and_debug_output() {
+        let mut endpoint = for_tests("mine", "m", "http://user:canary-pass@127.0.0.1:1/v1", "canary-key");
+        endpoint.headers.push(("authorization".to_owned(), Secret::new("Bearer canary-header")));
+        let clean = endpoint.clean("bad canary-key and\ncanary-header");
+        assert_eq!(clean, "bad [key] and [key]");
+        assert_eq!(endpoint.shown_url(), "http://127.0.0.1:1/v1");
+        assert!(!format!("{:?} {:?}", endpoint.key, endpoint.headers).contains("canary"));
+    }
+
+    #[test]
+    fn server_text_is_cut() {
+        let endpoint = for_tests("mine", "m", "http://127.0.0.1:1", "k");
+        assert_eq!(endpoint.clean(&"x".repeat(10_000)).chars().count(), SERVER_TEXT_CHARS);
+    }
+
+    #[test]
+    fn loopback_hosts_are_known() {
+        for (url, expected) in [
+            ("http://127.0.0.1:8080/v1", true),
+            ("http://[::1]:8080", true),
+            ("http://localhost/v1", true),
+            ("https://api.example.com", false),
+            ("http://10.0.0.1", false),
+        ] {
+            assert_eq!(is_loopback(&Url::parse(url).expect("a URL")), expected, "{url}");
+        }
+    }
+}

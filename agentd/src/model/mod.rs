@@ -1,0 +1,44 @@
+//! L2: models over HTTP, and the two that need no network. One file a wire format. Called by the
+//! session actor; decides nothing about turns, retries or tools.
+
+mod anthropic;
+mod call_ids;
+mod catalog;
+mod content;
+mod demo;
+mod discover;
+mod endpoint;
+mod fault;
+mod http;
+mod openai_chat;
+mod providers;
+mod record;
+mod replay;
+mod request;
+#[cfg(test)]
+mod test_server;
+mod unavailable;
+
+pub use catalog::{ModelUnavailable, Models};
+pub use record::recording;
+pub use request::{ModelRequest, ToolDefinition};
+pub use unavailable::unavailable;
+
+use crate::turn::model_event::ModelEvent;
+use futures::stream::Stream;
+use std::pin::Pin;
+
+/// A model's answer as it comes in. Ends after `Stopped` or `Fault`. Dropping it closes the connection.
+pub type ModelStream = Pin<Box<dyn Stream<Item = ModelEvent> + Send>>;
+
+/// A model that can be asked.
+pub trait Model: Send + Sync {
+    /// Asks the model. Every failure, also of the connection, comes as `ModelEvent::Fault`.
+    fn stream(&self, request: ModelRequest) -> ModelStream;
+
+    /// Its name as `provider/model`.
+    fn id(&self) -> &str;
+
+    /// Its context window in tokens; 0 where it is not known.
+    fn context_window(&self) -> u64;
+}

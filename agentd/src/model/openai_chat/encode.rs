@@ -1,0 +1,144 @@
+//! A request of the Chat Completions API as bytes. The same transcript gives the same bytes, and a
+//! longer one only adds to them. Pure.
+
+use crate::event::{Message, UserBlock};
+use crate::model::call_ids::safe;
+use crate::model::content::{self, Part};
+use crate::model::endpoint::Endpoint;
+use crate::model::{ModelRequest, ToolDefinition};
+use proto::content::{ContentBlock, MessageBlock};
+use serde_json::{Map, Value, json};
+
+/// OpenAI takes no longer names; ids have the same limit on some servers.
+const NAME_CHARS: usize = 64;
+
+/// The body of a request.
+pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> Vec<u8> {
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(endpoint.model));
+    if let Some(tokens) = endpoint.max_output {
+        // OpenAI renamed the field; the servers that follow it know the old name.
+        let field = if endpoint.provider == "openai" { "max_completion_tokens" } else { "max_tokens" };
+        body.insert(field.to_owned(), json!(tokens));
+    }
+    body.insert("stream".to_owned(), json!(true));
+    body.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    if !request.tools.is_empty() {
+        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+    }
+    let mut messages = Vec::new();
+    if !request.system.trim().is_empty() {
+        messages.push(json!({"role": "system", "content": &*request.system}));
+    }
+    for message in request.messages.iter() {
+        match message.as_ref() {
+            Message::User(blocks) => user(blocks, &mut messages),
+            Message::Assistant { content, .. } => messages.push(assistant(content)),
+        }
+    }
+    body.insert("messages".to_owned(), Value::Array(messages));
+    Value::Object(body).to_string().into_bytes()
+}
+
+fn tool(tool: &ToolDefinition) -> Value {
+    json!({
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.description, "parameters": tool.input_schema},
+    })
+}
+
+/// Tool results become messages of their own, and pictures in them, which those can't hold, go with the
+/// text that follows.
+fn user(blocks: &[UserBlock], messages: &mut Vec<Value>) {
+    let before = messages.len();
+    let mut parts: Vec<Value> = Vec::new();
+    for block in blocks {
+        match block {
+            UserBlock::ToolResult { tool_use_id, content, is_error } => {
+                messages.push(tool_result(tool_use_id, content, *is_error));
+                parts.extend(content.iter().filter_map(picture));
+            }
+            UserBlock::Content(block) => parts.extend(part(block)),
+        }
+    }
+    if parts.is_empty() && messages.len() == before {
+        parts.push(json!({"type": "text", "text": content::NOTHING}));
+    }
+    if !parts.is_empty() {
+        messages.push(json!({"role": "user", "content": plain(parts)}));
+    }
+}
+
+/// Many servers know only a string; so it is one wherever there is nothing but text.
+fn plain(parts: Vec<Value>) -> Value {
+    let texts: Option<Vec<&str>> = parts.iter().map(|part| part.get("text").and_then(Value::as_str)).collect();
+    match texts {
+        Some(texts) => Value::String(texts.join("\n\n")),
+        None => Value::Array(parts),
+    }
+}
+
+fn tool_result(tool_use_id: &str, blocks: &[ContentBlock], is_error: bool) -> Value {
+    let texts: Vec<String> = blocks
+        .iter()
+        .filter_map(|block| match content::part(block) {
+            Part::Text(text) => Some(text.into_owned()).filter(|text| !text.is_empty()),
+            Part::Image { .. } => Some("(the picture follows)".to_owned()),
+        })
+        .collect();
+    let mut text = texts.join("\n\n");
+    if text.is_empty() {
+        content::NO_OUTPUT.clone_into(&mut text);
+    }
+    // There is no field for it in this API.
+    if is_error && !text.get(..40).unwrap_or(&text).to_lowercase().contains("error") {
+        text = format!("Error: {text}");
+    }
+    json!({"role": "tool", "tool_call_id": safe(tool_use_id, NAME_CHARS), "content": text})
+}
+
+fn part(block: &ContentBlock) -> Option<Value> {
+    match content::part(block) {
+        Part::Text(text) if text.is_empty() => None,
+        Part::Text(text) => Some(json!({"type": "text", "text": text})),
+        Part::Image { .. } => picture(block),
+    }
+}
+
+fn picture(block: &ContentBlock) -> Option<Value> {
+    match content::part(block) {
+        Part::Image { media_type, data } => {
+            Some(json!({"type": "image_url", "image_url": {"url": format!("data:{media_type};base64,{data}")}}))
+        }
+        Part::Text(_) => None,
+    }
+}
+
+/// Text and calls; this API has no place for thinking or for another provider's blocks.
+fn assistant(blocks: &[MessageBlock]) -> Value {
+    let mut texts: Vec<&str> = Vec::new();
+    let mut calls: Vec<Value> = Vec::new();
+    for block in blocks {
+        match block {
+            MessageBlock::Text { text } if !text.is_empty() => texts.push(text),
+            MessageBlock::ToolUse { id, name, input } => calls.push(json!({
+                "id": safe(id, NAME_CHARS),
+                "type": "function",
+                "function": {"name": safe(name, NAME_CHARS), "arguments": content::call_input(input).to_string()},
+            })),
+            MessageBlock::Text { .. }
+            | MessageBlock::Thinking { .. }
+            | MessageBlock::RedactedThinking { .. }
+            | MessageBlock::Other(_) => {}
+        }
+    }
+    let text = match (texts.is_empty(), calls.is_empty()) {
+        (false, _) => Value::String(texts.join("\n\n")),
+        (true, false) => Value::Null,
+        (true, true) => Value::from(content::NOTHING),
+    };
+    if calls.is_empty() {
+        return json!({"role": "assistant", "content": text});
+    }
+    json!({"role": "assistant", "content": text, "tool_calls": calls})
+}
