@@ -15,4 +15,5 @@ pub mod policy;
 pub mod process;
 pub mod prompt;
 pub mod store;
+pub mod tools;
 pub mod turn;

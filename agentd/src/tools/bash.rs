@@ -1,0 +1,368 @@
+//! Bash: a command in a shell of its own. Its processes are started, followed and stopped by `process`;
+//! this file says what the model is told.
+
+use super::bash_exit::{is_failure, signal_name};
+use super::bash_git::config_runs_programs;
+use super::bash_readonly::{analyse, is_read_only};
+use super::input::{parse, schema};
+use super::large_result::{Fitted, fit_file};
+use super::paths::{is_inside, locate};
+use super::tool::{Progress, Tool, ToolContext, ToolOutput, ToolVerdict};
+use crate::process::{CommandSpec, End, Finished, Limits, OutputPart};
+use futures::future::BoxFuture;
+use proto::content::ContentBlock;
+use proto::event::{ProgressStream, ToolCause, ToolKind};
+use proto::permission::{CommandPart, Preview};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)] // the model's fields are accepted as the field knows them, though nothing reads some yet
+struct Input {
+    /// The command, for bash. It has no standard input and no terminal.
+    command: String,
+    /// How long it may run, in milliseconds (two minutes if absent, ten at most).
+    #[schemars(range(min = 1))]
+    timeout: Option<u64>,
+    /// What it does, in five to ten words, for the person who reads along.
+    description: Option<String>,
+    /// Not supported yet: leave it out.
+    run_in_background: Option<bool>,
+    /// Leave it out.
+    #[serde(rename = "dangerouslyDisableSandbox")]
+    dangerously_disable_sandbox: Option<bool>,
+}
+
+/// The tool.
+pub(super) struct Bash;
+
+impl Tool for Bash {
+    fn name(&self) -> &'static str {
+        "Bash"
+    }
+
+    fn description(&self) -> String {
+        "Runs a command in bash, in the session's folder. Each call starts a new shell: variables and `cd` don't last. \
+         There is no standard input and no terminal, so nothing can ask a question. Standard output and error come \
+         together; what is too long goes to a file. The call ends when the shell does: what it left in the background \
+         goes on until the session ends. To read, search or change files use the other tools."
+            .to_owned()
+    }
+
+    fn input_schema(&self) -> Value {
+        schema::<Input>()
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Execute
+    }
+
+    fn read_only(&self, input: &Value) -> bool {
+        command_of(input).is_some_and(is_read_only)
+    }
+
+    fn concurrency_safe(&self, input: &Value) -> bool {
+        self.read_only(input)
+    }
+
+    fn validate(&self, input: &Value, _context: &ToolContext) -> Result<(), String> {
+        let input: Input = parse(input)?;
+        if input.command.trim().is_empty() {
+            return Err("the field `command` is empty; give a command".to_owned());
+        }
+        if input.command.contains('\0') {
+            return Err("the field `command` holds a NUL byte; give a command without it".to_owned());
+        }
+        if input.run_in_background == Some(true) {
+            return Err("`run_in_background` is not supported yet; leave it out, and end the command with `&` if it \
+                        is to go on after the call"
+                .to_owned());
+        }
+        Ok(())
+    }
+
+    fn check_permission(&self, input: &Value, context: &ToolContext) -> ToolVerdict {
+        match command_of(input).and_then(|command| why_harmless(command, context)) {
+            Some(detail) => ToolVerdict::Allow { detail: detail.to_owned() },
+            None => ToolVerdict::Ask { detail: "a command may change anything".to_owned() },
+        }
+    }
+
+    fn title(&self, input: &Value) -> String {
+        match command_of(input) {
+            Some(command) => format!("Bash: {}", crate::base::text::one_line(command, 120)),
+            None => "Bash".to_owned(),
+        }
+    }
+
+    fn preview(&self, input: &Value, context: &ToolContext) -> Option<Preview> {
+        let command = command_of(input)?;
+        let (class, why) = match why_harmless(command, context) {
+            Some(why) => ("readonly", why),
+            None => ("ask", "it is not on the list of commands that are known to read only"),
+        };
+        let part = CommandPart { text: command.to_owned(), class: class.to_owned(), why: why.to_owned() };
+        Some(Preview::Command { command: command.to_owned(), parts: vec![part] })
+    }
+
+    fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, ToolOutput> {
+        Box::pin(async move {
+            match parse(&input) {
+                Ok(input) => run(&input, &context).await.unwrap_or_else(ToolOutput::error),
+                Err(message) => ToolOutput::error(message),
+            }
+        })
+    }
+}
+
+fn command_of(input: &Value) -> Option<&str> {
+    input.get("command").and_then(Value::as_str)
+}
+
+/// Why a command may run unasked, if it may.
+fn why_harmless(command: &str, context: &ToolContext) -> Option<&'static str> {
+    let found = analyse(command)?;
+    let inside = |path: &&str| locate(path, context).is_ok_and(|place| is_inside(&place.real, context));
+    if !found.paths.iter().all(inside) || (found.is_git && config_runs_programs(&context.cwd)) {
+        return None;
+    }
+    Some("it is known to read only, inside the session's folders")
+}
+
+async fn run(input: &Input, context: &ToolContext) -> Result<ToolOutput, String> {
+    if context.cancel.is_cancelled() {
+        let cause = Some(ToolCause::UserAbort);
+        return Ok(ToolOutput { cause, ..ToolOutput::error("The call was stopped before the command was started.") });
+    }
+    let spec = CommandSpec {
+        session_id: context.session_id.clone(),
+        tool_call_id: context.tool_call_id.clone(),
+        argv: vec![shell(context), "-c".to_owned(), input.command.clone()],
+        cwd: context.cwd.clone(),
+        env: context.env.clone(),
+        outputs_dir: context.outputs_dir.clone(),
+    };
+    let timeout = input.timeout.unwrap_or(context.bash.timeout_ms).min(context.bash.max_timeout_ms);
+    let limits =
+        Limits { timeout: Duration::from_millis(timeout), grace: context.kill_grace, cancel: context.cancel.clone() };
+    let running = context.processes.start(&spec).map_err(|error| format!("the command can't be started: {error}"))?;
+    let path = running.output_path().to_owned();
+    let progress = context.progress.clone();
+    let pass_on = move |part: OutputPart| {
+        let OutputPart { offset, text, total_bytes } = part;
+        progress(Progress { stream: ProgressStream::Stdout, offset, text, total_bytes });
+    };
+    let finished = running
+        .follow(&limits, &pass_on)
+        .await
+        .map_err(|error| format!("the command ran, but its output can't be read: {error}"))?;
+    report(&input.command, limits.timeout, finished, path).await
+}
+
+/// The client's own bash, else the system's plain shell.
+fn shell(context: &ToolContext) -> String {
+    let path = context.env.get("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
+    let candidates = path.split(':').filter(|dir| dir.starts_with('/')).map(|dir| format!("{dir}/bash"));
+    candidates
+        .chain(["/bin/bash".to_owned()])
+        .find(|file| Path::new(file).is_file())
+        .unwrap_or_else(|| "/bin/sh".to_owned())
+}
+
+/// What the model and people are told of a command that has ended.
+async fn report(command: &str, timeout: Duration, finished: Finished, path: PathBuf) -> Result<ToolOutput, String> {
+    let verdict = Verdict::of(command, timeout, &finished.end);
+    let (is_error, file) = (verdict.is_error, path.clone());
+    let fitted = tokio::task::spawn_blocking(move || fit_file(&file, is_error))
+        .await
+        .map_err(|_| "agentd is stopping".to_owned())?
+        .map_err(|error| format!("the command ran, but its output can't be read: {error}"))?;
+    let left = [finished.survivors.as_slice(), &finished.still_running].concat();
+    let keeps_file = fitted.whole.is_some() || !left.is_empty();
+    if !keeps_file {
+        // It is empty or the model sees all of it.
+        let _ = std::fs::remove_file(&path);
+    }
+    let mut text = verdict.first_line.clone().map_or_else(String::new, |line| line + "\n");
+    text.push_str(fitted.text.trim_end_matches('\n'));
+    if fitted.text.trim().is_empty() {
+        text = verdict.first_line.clone().unwrap_or_else(|| "(no output)".to_owned());
+    }
+    for sentence in verdict.last_line.iter().chain(processes_sentence(&finished, &path).iter()) {
+        text.push_str("\n\n");
+        text.push_str(sentence);
+    }
+    Ok(ToolOutput {
+        content: vec![ContentBlock::text(text)],
+        summary: verdict.summary.unwrap_or_else(|| size_of(&fitted, finished.total_bytes)),
+        is_error,
+        persisted_path: fitted.whole,
+        cause: verdict.cause,
+        file_change: None,
+        still_running: finished.still_running,
+    })
+}
+
+fn size_of(fitted: &Fitted, total_bytes: u64) -> String {
+    if fitted.whole.is_some() {
+        return format!("{} KiB of output", total_bytes.div_ceil(1024));
+    }
+    match fitted.text.lines().count() {
+        0 => "no output".to_owned(),
+        1 => "1 line".to_owned(),
+        lines => format!("{lines} lines"),
+    }
+}
+
+fn processes_sentence(finished: &Finished, output: &Path) -> Option<String> {
+    let list = |pids: &[u32]| pids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    if !finished.still_running.is_empty() {
+        return Some(format!("These processes could not be stopped: {}.", list(&finished.still_running)));
+    }
+    let (processes_go, they_are) = match finished.survivors.len() {
+        0 => return None,
+        1 => ("1 process goes".to_owned(), "it is"),
+        count => (format!("{count} processes go"), "they are"),
+    };
+    Some(format!(
+        "{processes_go} on in the background: pid {}. The output goes to {}; {they_are} stopped when the session ends.",
+        list(&finished.survivors),
+        output.display()
+    ))
+}
+
+/// What the end of a command means.
+struct Verdict {
+    is_error: bool,
+    first_line: Option<String>,
+    last_line: Option<String>,
+    summary: Option<String>,
+    cause: Option<ToolCause>,
+}
+
+impl Verdict {
+    fn of(command: &str, timeout: Duration, end: &End) -> Self {
+        match end {
+            End::Exited(status) => Self::of_exit(command, *status),
+            End::TimedOut => Self {
+                cause: Some(ToolCause::Timeout),
+                ..Self::stopped(
+                    format!("timed out after {}", humantime::format_duration(timeout)),
+                    format!(
+                        "The command was stopped since it ran longer than {}. What it did until then is done; a longer \
+                         `timeout` can be given.",
+                        humantime::format_duration(timeout)
+                    ),
+                )
+            },
+            End::Cancelled => Self {
+                cause: Some(ToolCause::UserAbort),
+                ..Self::stopped(
+                    "stopped".to_owned(),
+                    "The command was stopped before it ended; it may have changed things already.".to_owned(),
+                )
+            },
+            End::TooMuchOutput => Self::stopped(
+                "too much output".to_owned(),
+                "The command was stopped since it wrote more than 5 GB; it may have changed things already.".to_owned(),
+            ),
+            End::Lost(error) => Self::stopped(
+                "lost".to_owned(),
+                format!("It is not known how the command ended ({error}); it may have changed things."),
+            ),
+        }
+    }
+
+    fn stopped(summary: String, sentence: String) -> Self {
+        Self { is_error: true, first_line: None, last_line: Some(sentence), summary: Some(summary), cause: None }
+    }
+
+    fn of_exit(command: &str, status: ExitStatus) -> Self {
+        let (is_error, first_line) = match (status.code(), status.signal()) {
+            (Some(code), _) => (is_failure(command, code), (code != 0).then(|| format!("Exit code {code}"))),
+            (None, signal) => (true, Some(format!("Killed by {}", signal_name(signal.unwrap_or(0))))),
+        };
+        let summary = first_line.as_deref().map(str::to_lowercase);
+        Self { is_error, first_line, last_line: None, summary, cause: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::testing::Scratch;
+    use serde_json::json;
+    use std::os::unix::fs::symlink;
+
+    fn is_allowed(scratch: &Scratch, command: &str) -> bool {
+        let verdict = Bash.check_permission(&json!({"command": command}), &scratch.context());
+        matches!(verdict, ToolVerdict::Allow { .. })
+    }
+
+    #[test]
+    fn what_only_reads_inside_runs_unasked() {
+        let scratch = Scratch::new();
+        scratch.write("f", "");
+        symlink("/etc", scratch.path("out")).unwrap();
+        let inside = format!("cat {}", scratch.path("f").display());
+        for (command, allowed) in [
+            ("ls", true),
+            ("cat f", true),
+            (inside.as_str(), true),
+            ("git status", true),
+            ("cat /etc/passwd", false),
+            ("cat ../f", false),
+            ("cat out/passwd", false),
+            ("ls out", false),
+            ("rm f", false),
+        ] {
+            assert_eq!(is_allowed(&scratch, command), allowed, "{command}");
+        }
+        scratch.write(".git/config", "[core]\n\tfsmonitor = ./evil\n");
+        assert!(!is_allowed(&scratch, "git status"), "the folder's own git would run a program");
+        assert!(is_allowed(&scratch, "ls"));
+    }
+
+    #[test]
+    fn titles_and_previews() {
+        let scratch = Scratch::new();
+        let input = json!({"command": "make\n  test"});
+        assert_eq!(Bash.title(&input), "Bash: make test");
+        assert_eq!(Bash.title(&json!({})), "Bash");
+        let Some(Preview::Command { command, parts }) = Bash.preview(&input, &scratch.context()) else {
+            panic!("a command")
+        };
+        assert_eq!((command.as_str(), parts.len(), parts[0].class.as_str()), ("make\n  test", 1, "ask"));
+        let Some(Preview::Command { parts, .. }) = Bash.preview(&json!({"command": "ls"}), &scratch.context()) else {
+            panic!("a command")
+        };
+        assert_eq!(parts[0].class, "readonly");
+    }
+
+    #[test]
+    fn what_was_left_behind_is_said_in_plain_words() {
+        let finished = |survivors: &[u32], still_running: &[u32]| Finished {
+            end: End::TimedOut,
+            total_bytes: 0,
+            survivors: survivors.to_vec(),
+            still_running: still_running.to_vec(),
+        };
+        let say = |survivors: &[u32], still: &[u32]| processes_sentence(&finished(survivors, still), Path::new("/o"));
+        assert_eq!(say(&[], &[]), None);
+        assert_eq!(
+            say(&[7], &[]).unwrap(),
+            "1 process goes on in the background: pid 7. The output goes to /o; it is stopped when the session ends."
+        );
+        assert_eq!(
+            say(&[7, 8], &[]).unwrap(),
+            "2 processes go on in the background: pid 7, 8. The output goes to /o; they are stopped when the session ends."
+        );
+        assert_eq!(say(&[], &[9]).unwrap(), "These processes could not be stopped: 9.");
+    }
+}

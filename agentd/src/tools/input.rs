@@ -1,0 +1,227 @@
+//! Inputs of tools: from the model's JSON to a typed value, and from the type to the schema that the model
+//! is shown. Called by every tool. Knows no tool.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// The JSON Schema of an input, as providers take it: one object, nothing referenced, nothing but what the
+/// model needs.
+pub(super) fn schema<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    if let Value::Object(root) = &mut schema {
+        root.remove("title");
+        root.remove("description");
+    }
+    for property in properties_mut(&mut schema) {
+        simplify(property);
+    }
+    schema
+}
+
+/// The typed input.
+///
+/// # Errors
+/// One sentence that names the field and what is expected.
+pub(super) fn parse<T: JsonSchema + DeserializeOwned>(input: &Value) -> Result<T, String> {
+    check(input, &schema::<T>())?;
+    T::deserialize(input).map_err(|error| format!("the input is not valid: {error}"))
+}
+
+/// What serde would say less clearly: which field is missing, unknown, or of the wrong kind.
+fn check(input: &Value, schema: &Value) -> Result<(), String> {
+    let Value::Object(fields) = input else {
+        return Err(format!("the input must be a JSON object, not {}", kind_of(input)));
+    };
+    let none = Map::new();
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    for name in required.iter().filter_map(Value::as_str) {
+        if fields.get(name).is_none_or(Value::is_null) {
+            return Err(format!("the field `{name}` is missing; it must be {}", expectation(properties.get(name))));
+        }
+    }
+    for (name, value) in fields {
+        let Some(property) = properties.get(name) else {
+            let known: Vec<String> = properties.keys().map(|known| format!("`{known}`")).collect();
+            return Err(format!("the field `{name}` is unknown; the fields are {}", known.join(", ")));
+        };
+        if !value.is_null() && !fits(value, property) {
+            return Err(format!("the field `{name}` must be {}, not {}", expectation(Some(property)), kind_of(value)));
+        }
+    }
+    Ok(())
+}
+
+fn fits(value: &Value, property: &Value) -> bool {
+    if let Some(choices) = property.get("enum").and_then(Value::as_array) {
+        return choices.contains(value);
+    }
+    match property.get("type").and_then(Value::as_str) {
+        Some("string") => value.is_string(),
+        Some("boolean") => value.is_boolean(),
+        Some("integer") => {
+            value.as_u64().is_some_and(|number| number >= property.get("minimum").and_then(Value::as_u64).unwrap_or(0))
+        }
+        _ => true,
+    }
+}
+
+fn expectation(property: Option<&Value>) -> String {
+    let Some(property) = property else { return "given".to_owned() };
+    if let Some(choices) = property.get("enum").and_then(Value::as_array) {
+        let choices: Vec<String> =
+            choices.iter().filter_map(Value::as_str).map(|choice| format!("\"{choice}\"")).collect();
+        return format!("one of {}", choices.join(", "));
+    }
+    match property.get("type").and_then(Value::as_str) {
+        Some("string") => "a string".to_owned(),
+        Some("boolean") => "true or false".to_owned(),
+        Some("integer") => match property.get("minimum").and_then(Value::as_u64) {
+            Some(minimum) if minimum > 0 => format!("a whole number of at least {minimum}"),
+            _ => "a whole number".to_owned(),
+        },
+        _ => "given".to_owned(),
+    }
+}
+
+fn kind_of(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(text) => format!("the string \"{}\"", crate::base::text::one_line(text, 40)),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+fn properties_mut(schema: &mut Value) -> impl Iterator<Item = &mut Value> {
+    schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(|map| map.values_mut())
+}
+
+/// An optional field is one that may be absent: that it may also be null needs no saying. Formats such as
+/// `uint64` mean nothing to a model.
+fn simplify(property: &mut Value) {
+    let Value::Object(fields) = property else { return };
+    fields.remove("format");
+    fields.remove("default");
+    if let Some(Value::Array(types)) = fields.get("type") {
+        let mut real = types.iter().filter(|kind| *kind != "null").cloned();
+        if let (Some(kind), None) = (real.next(), real.next()) {
+            fields.insert("type".to_owned(), kind);
+        }
+    }
+    if let Some(Value::Array(choices)) = fields.get_mut("enum") {
+        choices.retain(|choice| !choice.is_null());
+    }
+    if let Some(Value::Array(options)) = fields.remove("anyOf") {
+        let real = options.into_iter().find(|option| option.get("type").is_none_or(|kind| kind != "null"));
+        if let Some(Value::Object(inner)) = real {
+            for (name, value) in inner {
+                fields.entry(name).or_insert(value);
+            }
+        }
+    }
+    flatten_choices(fields);
+}
+
+/// Documented choices come as `oneOf` of constants; a plain `enum` says the same in fewer words.
+fn flatten_choices(fields: &mut Map<String, Value>) {
+    let Some(Value::Array(options)) = fields.get("oneOf") else { return };
+    let choices: Option<Vec<Value>> = options.iter().map(|option| option.get("const").cloned()).collect();
+    if let Some(choices) = choices {
+        fields.remove("oneOf");
+        fields.insert("type".to_owned(), Value::from("string"));
+        fields.insert("enum".to_owned(), Value::Array(choices));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    #[derive(Debug, Deserialize, JsonSchema, PartialEq)]
+    #[serde(rename_all = "snake_case")]
+    enum Shape {
+        /// Round.
+        Round,
+        /// Square.
+        Square,
+    }
+
+    /// Not for the model.
+    #[derive(Debug, Deserialize, JsonSchema, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Input {
+        /// What it is called.
+        name: String,
+        /// How many.
+        #[schemars(range(min = 1))]
+        count: Option<u64>,
+        #[serde(rename = "-i")]
+        flag: Option<bool>,
+        /// Which form.
+        shape: Option<Shape>,
+    }
+
+    #[test]
+    fn the_schema_is_one_plain_object() {
+        assert_eq!(
+            schema::<Input>(),
+            json!({
+                "type": "object",
+                "properties": {
+                    "name": {"description": "What it is called.", "type": "string"},
+                    "count": {"description": "How many.", "type": "integer", "minimum": 1},
+                    "-i": {"type": "boolean"},
+                    "shape": {"description": "Which form.", "type": "string", "enum": ["round", "square"]},
+                },
+                "additionalProperties": false,
+                "required": ["name"],
+            })
+        );
+    }
+
+    #[test]
+    fn a_good_input_parses_and_null_counts_as_absent() {
+        let input: Input = parse(&json!({"name": "a", "count": 2, "-i": null, "shape": "round"})).unwrap();
+        assert_eq!(input, Input { name: "a".into(), count: Some(2), flag: None, shape: Some(Shape::Round) });
+    }
+
+    #[test]
+    fn each_mistake_names_its_field_and_what_is_expected() {
+        for (input, message) in [
+            (json!("x"), "the input must be a JSON object, not the string \"x\""),
+            (json!({}), "the field `name` is missing; it must be a string"),
+            (json!({"name": 5}), "the field `name` must be a string, not the number 5"),
+            (
+                json!({"name": "a", "count": "5"}),
+                "the field `count` must be a whole number of at least 1, not the string \"5\"",
+            ),
+            (
+                json!({"name": "a", "count": 0}),
+                "the field `count` must be a whole number of at least 1, not the number 0",
+            ),
+            (
+                json!({"name": "a", "count": -1}),
+                "the field `count` must be a whole number of at least 1, not the number -1",
+            ),
+            (json!({"name": "a", "-i": 1}), "the field `-i` must be true or false, not the number 1"),
+            (
+                json!({"name": "a", "shape": "oval"}),
+                "the field `shape` must be one of \"round\", \"square\", not the string \"oval\"",
+            ),
+            (json!({"name": "a", "x": 1}), "the field `x` is unknown; the fields are `name`, `count`, `-i`, `shape`"),
+        ] {
+            assert_eq!(parse::<Input>(&input).unwrap_err(), message);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The `Tool` trait: everything that agentd, the model and people need to know of a tool.
+
+use crate::base::environment::Environment;
+use futures::future::BoxFuture;
+use proto::content::ContentBlock;
+use proto::event::{ProgressStream, ToolCause, ToolKind};
+use proto::ids::{SessionId, ToolCallId};
+use proto::permission::Preview;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// A tool. Predicates take the input, since `ls` and `rm` are one tool; they fail closed.
+pub trait Tool: Send + Sync {
+    /// Its name, as the model calls it.
+    fn name(&self) -> &'static str;
+
+    /// What the model is told of it.
+    fn description(&self) -> String;
+
+    /// The JSON Schema of its input, unknown fields denied.
+    fn input_schema(&self) -> Value;
+
+    /// What it does, for icons.
+    fn kind(&self) -> ToolKind;
+
+    /// Whether this call only reads.
+    fn read_only(&self, _input: &Value) -> bool {
+        false
+    }
+
+    /// Whether this call may run beside others (seed row C05).
+    fn concurrency_safe(&self, _input: &Value) -> bool {
+        false
+    }
+
+    /// Stage A of the pipeline: the input's shape, then the tool's own check (seed rows X03, X05).
+    ///
+    /// # Errors
+    /// One sentence that names the field and what is expected, for the model.
+    fn validate(&self, input: &Value, context: &ToolContext) -> Result<(), String>;
+
+    /// What the tool itself thinks of the call; rules and modes are laid over it by `policy`.
+    fn check_permission(&self, _input: &Value, _context: &ToolContext) -> ToolVerdict {
+        ToolVerdict::Ask { detail: format!("{} may change something", self.name()) }
+    }
+
+    /// One line for people, such as `Edit src/main.rs`.
+    fn title(&self, input: &Value) -> String;
+
+    /// What the call would do, for the person who is asked. Reads files, changes nothing.
+    fn preview(&self, _input: &Value, _context: &ToolContext) -> Option<Preview> {
+        None
+    }
+
+    /// Runs the call. Returns soon after `context.cancel` fires, and only when its processes are gone.
+    fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, ToolOutput>;
+}
+
+/// What a tool thinks of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolVerdict {
+    /// It only reads, inside the session's folders.
+    Allow {
+        /// One sentence for people.
+        detail: String,
+    },
+    /// It changes files inside the session's folders: mode `acceptEdits` lets it run.
+    AskEdit {
+        /// One sentence for people.
+        detail: String,
+    },
+    /// A person should look at it.
+    Ask {
+        /// One sentence for people.
+        detail: String,
+    },
+    /// No mode lets it run without a person: a protected path (seed row P06).
+    Safety {
+        /// One sentence for people.
+        detail: String,
+    },
+    /// It can't be allowed.
+    Deny {
+        /// One sentence for people and for the model.
+        detail: String,
+    },
+}
+
+/// What a call may use.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The session, to tag processes with.
+    pub session_id: SessionId,
+    /// The call, to tag processes and name files with.
+    pub tool_call_id: ToolCallId,
+    /// The session's folder.
+    pub cwd: PathBuf,
+    /// Folders beside it in which file tools may work.
+    pub additional_directories: Arc<[PathBuf]>,
+    /// The client's environment; a process gets it less secrets.
+    pub env: Arc<Environment>,
+    /// Where large results go: `sessions/<id>/outputs`. May not exist yet.
+    pub outputs_dir: PathBuf,
+    /// What this session has read of which file, for Edit and Write.
+    pub files: Arc<super::read_state::ReadState>,
+    /// Processes of this daemon.
+    pub processes: Arc<crate::process::Processes>,
+    /// Fires when the call is to stop.
+    pub cancel: CancellationToken,
+    /// Takes live output. May drop it.
+    pub progress: Arc<dyn Fn(Progress) + Send + Sync>,
+    /// Time limits of Bash.
+    pub bash: crate::config::BashSettings,
+    /// How long a stopped process may take to end before it is killed.
+    pub kill_grace: std::time::Duration,
+}
+
+/// A part of a running call's output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// Where it comes from.
+    pub stream: ProgressStream,
+    /// Bytes of this stream before this part.
+    pub offset: u64,
+    /// The part.
+    pub text: String,
+    /// Bytes of this stream so far.
+    pub total_bytes: u64,
+}
+
+/// What a call gave.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolOutput {
+    /// What the model is told, already within the tool's limit.
+    pub content: Vec<ContentBlock>,
+    /// One line for people, such as `12 lines`.
+    pub summary: String,
+    /// Whether the model is told of an error.
+    pub is_error: bool,
+    /// The file that holds the whole of a large result.
+    pub persisted_path: Option<PathBuf>,
+    /// What cut the call short.
+    pub cause: Option<ToolCause>,
+    /// The file that the call changed.
+    pub file_change: Option<FileChange>,
+    /// Processes that could not be stopped.
+    pub still_running: Vec<u32>,
+}
+
+/// A change of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// The file, absolute.
+    pub path: PathBuf,
+    /// The change, as a unified diff.
+    pub diff: String,
+}
+
+impl ToolOutput {
+    /// A success with one text.
+    #[must_use]
+    pub fn text(text: impl Into<String>, summary: impl Into<String>) -> Self {
+        Self { content: vec![ContentBlock::text(text)], summary: summary.into(), ..Self::default() }
+    }
+
+    /// An error that the model is told of.
+    #[must_use]
+    pub fn error(message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self {
+            summary: crate::base::text::one_line(&message, 120),
+            content: vec![ContentBlock::text(message)],
+            is_error: true,
+            ..Self::default()
+        }
+    }
+}
+
+/// A title of a tool's name and one field of its input, as the model wrote it.
+pub(super) fn title(name: &str, input: &Value, field: &str) -> String {
+    match input.get(field).and_then(Value::as_str) {
+        Some(text) => format!("{name} {}", crate::base::text::one_line(text, 120)),
+        None => name.to_owned(),
+    }
+}
+
+/// Runs a call's work, which reads and writes files, where it holds nobody up.
+pub(super) async fn off_the_runtime(
+    cancel: CancellationToken,
+    work: impl FnOnce() -> Result<ToolOutput, String> + Send + 'static,
+) -> ToolOutput {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok(output)) => output,
+        Ok(Err(message)) => {
+            let cause = cancel.is_cancelled().then_some(ToolCause::UserAbort);
+            ToolOutput { cause, ..ToolOutput::error(message) }
+        }
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        Err(_) => ToolOutput::error("the call was stopped since agentd is stopping"),
+    }
+}
