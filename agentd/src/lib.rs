@@ -10,10 +10,12 @@
 pub mod base;
 pub mod config;
 pub mod event;
+pub mod hub;
 pub mod model;
 pub mod policy;
 pub mod process;
 pub mod prompt;
+pub mod session;
 pub mod store;
 pub mod tools;
 pub mod turn;

@@ -1,0 +1,16 @@
+//! L4: all sessions, and who listens to them. Called by `server`'s methods.
+
+mod fanout;
+#[cfg(test)]
+mod fanout_tests;
+mod handle;
+mod live;
+mod pending;
+mod registry;
+mod subscription;
+mod wake;
+
+pub use fanout::{BeyondEnd, Fanout};
+pub use handle::SessionHandle;
+pub use registry::Hub;
+pub use subscription::{Delivery, Subscription};

@@ -1,0 +1,375 @@
+//! The registry of sessions: which there are, awake or asleep, and how one comes and goes.
+
+use super::handle::{SessionHandle, blocking};
+use super::wake::{Loaded, Waker};
+use crate::base::environment::Environment;
+use crate::base::{clock, ids, paths};
+use crate::session::{Services, check_mode, storage_failed};
+use crate::store::{Journal, StateDir, StoreError};
+use proto::event::{Event, ToolKind};
+use proto::ids::{RequestId, SessionId};
+use proto::methods::{ModelListResult, SessionCounts, SessionCreateParams, ToolInfo, ToolListResult};
+use proto::session::{Mode, Pending, SessionInfo, SessionStatus, Usage};
+use proto::{ErrorKind, RpcError};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// All sessions of this daemon.
+pub struct Hub {
+    services: Arc<Services>,
+    state: StateDir,
+    waker: Waker,
+    own_env: Arc<Environment>,
+    entries: Mutex<HashMap<SessionId, Entry>>,
+    /// Held while a session is loaded, so that none is loaded twice.
+    loading: tokio::sync::Mutex<()>,
+    draining: AtomicBool,
+}
+
+/// A session in the registry.
+enum Entry {
+    /// Its actor runs, or ran until a moment ago.
+    Awake(Arc<SessionHandle>),
+    /// Only its log is there.
+    Asleep(Arc<SessionInfo>),
+}
+
+impl Entry {
+    fn info(&self) -> SessionInfo {
+        match self {
+            Self::Awake(handle) => handle.info(),
+            Self::Asleep(info) => info.as_ref().clone(),
+        }
+    }
+
+    fn handle(&self) -> Option<&Arc<SessionHandle>> {
+        match self {
+            Self::Awake(handle) => Some(handle),
+            Self::Asleep(_) => None,
+        }
+    }
+}
+
+impl Hub {
+    /// Opens the state folder: every session is listed; those that a crash cut are recovered; those
+    /// that waited for a person wait on.
+    ///
+    /// # Errors
+    /// If the folder can't be read.
+    pub async fn open(services: Arc<Services>, state: StateDir, own_env: Environment) -> Result<Arc<Self>, StoreError> {
+        let waker = Waker::new(Arc::clone(&services), state.clone());
+        let hub = Arc::new(Self {
+            services,
+            state,
+            waker,
+            own_env: Arc::new(own_env),
+            entries: Mutex::default(),
+            loading: tokio::sync::Mutex::default(),
+            draining: AtomicBool::new(false),
+        });
+        for id in hub.state.session_ids()? {
+            hub.enlist(id).await;
+        }
+        Ok(hub)
+    }
+
+    async fn enlist(&self, id: SessionId) {
+        if let Some(info) = self.waker.cached(&id) {
+            self.entries().insert(id, Entry::Asleep(Arc::new(info)));
+            return;
+        }
+        match self.waker.load(&id, Arc::clone(&self.own_env), None).await {
+            Ok(loaded) if loaded.has_work() => self.insert(loaded.start(&self.waker)),
+            Ok(loaded) => {
+                let info = loaded.into_info();
+                self.entries().insert(id, Entry::Asleep(Arc::new(info)));
+            }
+            Err(error) => tracing::error!(session = %id, %error, "a session can't be used"),
+        }
+    }
+
+    fn entries(&self) -> MutexGuard<'_, HashMap<SessionId, Entry>> {
+        // Every change of the map is a single call; there is no half-done state to fear.
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn insert(&self, handle: Arc<SessionHandle>) {
+        self.entries().insert(handle.id(), Entry::Awake(handle));
+    }
+
+    fn check_running(&self) -> Result<(), RpcError> {
+        if self.draining.load(Ordering::Relaxed) {
+            let message = "agentd is about to stop: try again once it has started anew";
+            return Err(RpcError::new(ErrorKind::ShuttingDown, message));
+        }
+        Ok(())
+    }
+
+    /// Refuses new work while agentd is about to stop.
+    ///
+    /// # Errors
+    /// `ShuttingDown`.
+    pub fn accept_work(&self) -> Result<(), RpcError> {
+        self.check_running()
+    }
+
+    /// `session/create`.
+    ///
+    /// # Errors
+    /// `InvalidPath`, `ModelUnavailable`, `ShuttingDown`, `StorageFailed`.
+    pub async fn create(&self, params: SessionCreateParams) -> Result<SessionInfo, RpcError> {
+        self.check_running()?;
+        let env = params.env.clone().map_or_else(|| Arc::clone(&self.own_env), |env| Arc::new(Environment::from(env)));
+        let info = self.new_info(&params, &env).await?;
+        let record = check_record(params.record.as_deref())?;
+        let id = info.id.clone();
+        let dir = self.state.session_dir(&id).map_err(storage_failed)?;
+        let journal = blocking({
+            let dir = dir.clone();
+            move || Journal::create(&dir).map_err(storage_failed)
+        })
+        .await?;
+        let created = Event::SessionCreated { session: info, system_prompt: params.system_prompt };
+        let loaded = match Loaded::fresh(journal, &created, dir, env, record) {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                // Nothing was accepted, so nothing is to be found.
+                let _ = self.state.delete(&id);
+                return Err(error);
+            }
+        };
+        let handle = loaded.start(&self.waker);
+        let info = handle.info();
+        self.insert(Arc::clone(&handle));
+        handle.journal.sync().await.map_err(storage_failed)?;
+        if params.mcp_servers.is_some_and(|servers| !servers.is_empty()) {
+            tracing::warn!(session = %info.id, "mcpServers was ignored: MCP is not supported yet");
+        }
+        Ok(info)
+    }
+
+    async fn new_info(&self, params: &SessionCreateParams, env: &Environment) -> Result<SessionInfo, RpcError> {
+        paths::check_directory(&params.cwd)?;
+        params.additional_directories.iter().try_for_each(|dir| paths::check_directory(dir))?;
+        let settings = self.services.settings();
+        let model = match &params.model {
+            Some(model) => model.clone(),
+            None => self.services.models.default_name(&settings, env).await,
+        };
+        let resolved = self.services.models.resolve(&model, &settings, env);
+        let window =
+            resolved.map_err(|error| RpcError::new(ErrorKind::ModelUnavailable, error.message))?.context_window();
+        let mode = params.mode.or(settings.permissions.default_mode).unwrap_or(Mode::Default);
+        check_mode(mode)?;
+        let now = clock::now();
+        let mut additional_directories = params.additional_directories.clone();
+        additional_directories
+            .extend(settings.permissions.additional_directories.iter().map(|dir| dir.display().to_string()));
+        Ok(SessionInfo {
+            id: ids::fresh("ses"),
+            title: params.title.clone().unwrap_or_default(),
+            cwd: params.cwd.clone(),
+            model,
+            mode,
+            status: SessionStatus::Idle,
+            created_at: now.clone(),
+            updated_at: now,
+            turn_count: 0,
+            last_seq: 0,
+            usage: Usage { context_window: window, ..Usage::default() },
+            cost: None,
+            parent: None,
+            pending: Pending::default(),
+            queue: Vec::new(),
+            task_count: 0,
+            trusted: false,
+            additional_directories,
+            ephemeral: params.ephemeral,
+            metadata: params.metadata.clone().unwrap_or_default(),
+        })
+    }
+
+    /// All sessions, newest first.
+    #[must_use]
+    pub fn list(&self) -> Vec<SessionInfo> {
+        let mut sessions: Vec<SessionInfo> = self.entries().values().map(Entry::info).collect();
+        sessions.sort_by(|a, b| b.created_at.cmp(&a.created_at).then_with(|| b.id.cmp(&a.id)));
+        sessions
+    }
+
+    /// How many sessions do what.
+    #[must_use]
+    pub fn counts(&self) -> SessionCounts {
+        let mut counts = SessionCounts::default();
+        for entry in self.entries().values() {
+            counts.total += 1;
+            match entry.info().status {
+                SessionStatus::Running => counts.running += 1,
+                SessionStatus::Waiting => counts.waiting += 1,
+                SessionStatus::Idle | SessionStatus::Interrupted | SessionStatus::Closed => {}
+            }
+        }
+        counts
+    }
+
+    /// The session with that id, loaded from its log if it sleeps.
+    ///
+    /// # Errors
+    /// `SessionNotFound`; `StorageFailed` naming the record if its log is damaged.
+    pub async fn get(&self, id: &SessionId) -> Result<Arc<SessionHandle>, RpcError> {
+        if let Some(handle) = self.awake(id) {
+            return Ok(handle);
+        }
+        let _loading = self.loading.lock().await;
+        if let Some(handle) = self.awake(id) {
+            return Ok(handle);
+        }
+        let before = self.entries().get(id).and_then(|entry| entry.handle().cloned());
+        let (env, record) = match &before {
+            Some(handle) => (Arc::clone(&handle.env), handle.record.clone()),
+            None => (Arc::clone(&self.own_env), None),
+        };
+        let handle = self.waker.load(id, env, record).await?.start(&self.waker);
+        if let Some(before) = before {
+            self.clear_after(&before).await;
+        }
+        self.insert(Arc::clone(&handle));
+        Ok(handle)
+    }
+
+    /// Ends what an actor left behind: its listeners attach anew, and if it failed in a turn, the turn's
+    /// processes are stopped.
+    async fn clear_after(&self, before: &SessionHandle) {
+        before.fanout.end();
+        if matches!(before.info().status, SessionStatus::Running | SessionStatus::Waiting) {
+            self.services.processes.stop_session(&before.id, self.services.kill_grace()).await;
+        }
+    }
+
+    fn awake(&self, id: &SessionId) -> Option<Arc<SessionHandle>> {
+        self.entries().get(id).and_then(Entry::handle).filter(|handle| !handle.is_gone()).cloned()
+    }
+
+    fn awake_all(&self) -> Vec<Arc<SessionHandle>> {
+        self.entries().values().filter_map(Entry::handle).cloned().collect()
+    }
+
+    /// The session that a permission request belongs to, open or answered.
+    ///
+    /// # Errors
+    /// `RequestNotFound`.
+    pub async fn by_request(&self, id: &RequestId) -> Result<Arc<SessionHandle>, RpcError> {
+        let known = self.awake_all().into_iter().find(|handle| handle.knows_request(id));
+        match known {
+            Some(handle) => self.get(&handle.id()).await,
+            None => Err(RpcError::new(ErrorKind::RequestNotFound, format!("no request {id}: see permission/list"))),
+        }
+    }
+
+    /// Every session that has an open permission request.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<Arc<SessionHandle>> {
+        let mut waiting = self.awake_all();
+        waiting.retain(|handle| !handle.pending_permissions().is_empty());
+        waiting
+    }
+
+    /// `session/close`: ends its turn and processes, keeps its log.
+    ///
+    /// # Errors
+    /// `SessionNotFound`.
+    pub async fn close(&self, id: &SessionId) -> Result<(), RpcError> {
+        let handle = self.get(id).await?;
+        handle.close().await?;
+        self.services.processes.stop_session(id, self.services.kill_grace()).await;
+        if handle.info().ephemeral { self.remove(id).await } else { Ok(()) }
+    }
+
+    /// `session/delete`: closes it and removes its log.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, `StorageFailed`.
+    pub async fn delete(&self, id: &SessionId) -> Result<(), RpcError> {
+        match self.get(id).await {
+            Ok(handle) => {
+                // A session that is closed already, or whose log can't be written, is deleted all the same.
+                let _ = handle.close().await;
+                self.services.processes.stop_session(id, self.services.kill_grace()).await;
+            }
+            Err(error) if error.kind == ErrorKind::StorageFailed => {}
+            Err(error) => return Err(error),
+        }
+        self.remove(id).await
+    }
+
+    async fn remove(&self, id: &SessionId) -> Result<(), RpcError> {
+        let entry = self.entries().remove(id);
+        if let Some(Entry::Awake(handle)) = entry {
+            handle.fanout.end();
+        }
+        let (state, id) = (self.state.clone(), id.clone());
+        blocking(move || state.delete(&id).map_err(|error| RpcError::new(ErrorKind::StorageFailed, error.to_string())))
+            .await
+    }
+
+    /// `tool/list`.
+    ///
+    /// # Errors
+    /// `SessionNotFound`.
+    pub async fn tools(&self, id: &SessionId) -> Result<ToolListResult, RpcError> {
+        self.get(id).await?;
+        let tools = self.services.tools.iter().map(|tool| ToolInfo {
+            name: tool.name().to_owned(),
+            source: "builtin".to_owned(),
+            read_only_hint: matches!(tool.kind(), ToolKind::Read | ToolKind::Search),
+            deferred: false,
+            input_schema: tool.input_schema(),
+        });
+        Ok(ToolListResult { tools: tools.collect() })
+    }
+
+    /// `model/list`.
+    pub async fn models(&self) -> ModelListResult {
+        let settings = self.services.settings();
+        ModelListResult { models: self.services.models.list(&settings, &self.own_env).await }
+    }
+
+    /// What every session uses.
+    #[must_use]
+    pub fn services(&self) -> &Arc<Services> {
+        &self.services
+    }
+
+    /// Refuses new turns and sessions from now on.
+    pub fn refuse_new(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Refuses new turns and sessions from now on, and waits until no turn runs. The caller sets the deadline.
+    pub async fn drain(&self) {
+        self.refuse_new();
+        for handle in self.awake_all() {
+            handle.settled().await;
+        }
+    }
+
+    /// Interrupts what still runs, stops all processes and ends all actors.
+    pub async fn stop(&self) {
+        self.refuse_new();
+        let handles = self.awake_all();
+        futures::future::join_all(handles.iter().map(|handle| handle.stop())).await;
+        self.services.processes.stop_all(self.services.kill_grace()).await;
+    }
+}
+
+fn check_record(file: Option<&str>) -> Result<Option<PathBuf>, RpcError> {
+    let Some(file) = file else { return Ok(None) };
+    let path = PathBuf::from(file);
+    if !path.is_absolute() {
+        let message = format!("record: {file:?} is not absolute: give the whole path");
+        return Err(RpcError::new(ErrorKind::InvalidPath, message).with("path", file));
+    }
+    Ok(Some(path))
+}

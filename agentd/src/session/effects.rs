@@ -1,0 +1,258 @@
+//! The effects of the turn machine, done on the doors: one match, no decisions.
+
+use super::actor::Actor;
+use super::executor::{self, CallJob, ToolMessage};
+use super::log::{Log, Room};
+use super::services::Services;
+use super::turns::RunningCall;
+use crate::model::{Model, ModelRequest, ModelStream};
+use crate::store::SessionSnapshot;
+use crate::tools::{Progress, Registry, ToolContext};
+use crate::turn::{CallTraits, CancelKind, Effect, Input, ToolTraits};
+use futures::StreamExt;
+use proto::content::ContentBlock;
+use proto::event::{EndReason, Ephemeral, Event, ToolKind, TurnError};
+use proto::ids::ToolCallId;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+impl ToolTraits for Registry {
+    fn traits(&self, tool: &str, input: &Value) -> CallTraits {
+        match self.get(tool) {
+            Some(tool) => CallTraits {
+                title: tool.title(input),
+                kind: tool.kind(),
+                read_only: tool.read_only(input),
+                concurrency_safe: tool.concurrency_safe(input),
+            },
+            None => {
+                CallTraits { title: tool.to_owned(), kind: ToolKind::Other, read_only: false, concurrency_safe: false }
+            }
+        }
+    }
+}
+
+impl Actor {
+    /// Gives the machine an input and does what it says.
+    pub(super) fn step(&mut self, input: Input) {
+        let Some(turn) = &mut self.running else { return };
+        let effects = turn.machine.step(input, &self.services.tools);
+        let healthy = turn.storage_error.is_none();
+        for effect in effects {
+            self.perform(effect);
+        }
+        let broke = self.running.as_ref().is_some_and(|turn| turn.storage_error.is_some());
+        if healthy && broke {
+            self.step(Input::Cancel(CancelKind::StorageFailed));
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Append(event) => self.append_in_turn(&event),
+            Effect::Announce(event) => self.log.ephemeral(&event),
+            Effect::CallModel { after_ms } => self.call_model(after_ms),
+            Effect::StopModel => {
+                if let Some(turn) = &mut self.running {
+                    turn.stream = None;
+                }
+            }
+            Effect::StartTool { id, tool, input } => self.start_tool(id, tool, input),
+            Effect::StopTool { id, cause } => {
+                if let Some(call) = self.running.as_ref().and_then(|turn| turn.calls.get(&id)) {
+                    // The first cause is the true one.
+                    let _ = call.cause.set(cause);
+                    call.cancel.cancel();
+                }
+            }
+            Effect::End { reason, error } => self.end_turn(reason, error),
+        }
+    }
+
+    /// Appends an event of the running turn. The first failure marks the turn, whose further events then
+    /// take the log's reserve.
+    pub(super) fn append_in_turn(&mut self, event: &Event) {
+        let Some(turn) = &mut self.running else { return };
+        if turn.storage_error.is_none() {
+            let Err(error) = self.log.append(event, Room::Normal) else { return };
+            turn.storage_error = Some(error.to_string());
+        }
+        // Of a turn that can't be kept, only what ends something is; a large result not even in the reserve.
+        let short = match event {
+            Event::ToolEnded { .. } => shortened(event.clone()),
+            Event::MessageCompleted { .. } | Event::PermissionResolved { .. } => event.clone(),
+            _ => return,
+        };
+        let kept = self.log.append(event, Room::Reserve).or_else(|_| self.log.append(&short, Room::Reserve));
+        if let Err(error) = kept {
+            tracing::error!(session = %self.log.state().info.id, %error, "an event was lost: the disk is full");
+        }
+    }
+
+    fn call_model(&mut self, after_ms: u64) {
+        let Some(turn) = &mut self.running else { return };
+        let request = request(&self.log, &self.services, &turn.system);
+        turn.stream = Some(match after_ms {
+            0 => turn.model.stream(request),
+            _ => later(Arc::clone(&turn.model), request, jitter(after_ms)),
+        });
+    }
+
+    fn start_tool(&mut self, id: ToolCallId, tool: String, input: Value) {
+        let context = self.tool_context(&id);
+        let policy = self.policy();
+        let Some(turn) = &mut self.running else { return };
+        let call = RunningCall { cancel: context.cancel.clone(), cause: Arc::default() };
+        let job = CallJob {
+            turn_id: turn.machine.turn_id().clone(),
+            tool: self.services.tools.get(&tool),
+            tool_name: tool,
+            tool_names: self.services.tools.iter().map(|tool| tool.name()).collect(),
+            input,
+            context,
+            policy,
+            cause: Arc::clone(&call.cause),
+            journal: Arc::clone(self.log.journal()),
+            messages: self.tool_sender.clone(),
+        };
+        turn.calls.insert(id, call);
+        tokio::spawn(executor::run(job));
+    }
+
+    fn tool_context(&self, id: &ToolCallId) -> ToolContext {
+        let info = &self.log.state().info;
+        let announce = Arc::clone(self.log.announce());
+        let call = id.clone();
+        let bash = self.running.as_ref().map(|turn| turn.settings.tools.bash).unwrap_or_default();
+        ToolContext {
+            session_id: info.id.clone(),
+            tool_call_id: id.clone(),
+            cwd: info.cwd.clone().into(),
+            additional_directories: info.additional_directories.iter().map(Into::into).collect(),
+            env: Arc::clone(&self.env),
+            outputs_dir: self.dir.join("outputs"),
+            files: Arc::clone(&self.files),
+            processes: Arc::clone(&self.services.processes),
+            cancel: CancellationToken::new(),
+            progress: Arc::new(move |progress| {
+                let Progress { stream, offset, text, total_bytes } = progress;
+                let event = Ephemeral::ToolProgress { tool_call_id: call.clone(), stream, offset, text, total_bytes };
+                announce.ephemeral(&crate::base::clock::now(), &event);
+            }),
+            bash,
+            kill_grace: self.services.kill_grace(),
+        }
+    }
+
+    pub(super) fn take_tool_message(&mut self, message: ToolMessage) {
+        match message {
+            ToolMessage::Ask { request, reply } => self.ask(*request, reply),
+            ToolMessage::Started { id, input, decision, go } => {
+                self.resolve_moot(&id, &decision);
+                self.append_in_turn(&Event::ToolStarted { tool_call_id: id, input, decision });
+                // Dropping `go` tells the call that it was not written down, and so must not run.
+                if self.running.as_ref().is_some_and(|turn| turn.storage_error.is_none()) {
+                    let _ = go.send(());
+                } else {
+                    self.step(Input::Cancel(CancelKind::StorageFailed));
+                }
+            }
+            ToolMessage::Ended { id, outcome, file_change, still_running } => {
+                self.withdraw_question(&id);
+                if let Some(turn) = &mut self.running {
+                    turn.calls.remove(&id);
+                    turn.still_running.extend(still_running);
+                }
+                if let Some(change) = file_change {
+                    let path = change.path.display().to_string();
+                    let changed = Event::FileChanged { path, tool_call_id: id.clone(), diff: change.diff };
+                    self.append_in_turn(&changed);
+                }
+                self.step(Input::ToolEnded { id, outcome: *outcome });
+            }
+        }
+    }
+
+    fn end_turn(&mut self, reason: EndReason, error: Option<TurnError>) {
+        let Some(turn) = self.running.take() else { return };
+        let (reason, error) = match &turn.storage_error {
+            None => (reason, error),
+            Some(message) => {
+                let message = format!("The session's log can't be written: {message}");
+                (EndReason::ModelError, Some(TurnError { kind: "storageFailed".to_owned(), message }))
+            }
+        };
+        let usage = self.log.state().turn.as_ref().map(|open| open.usage).unwrap_or_default();
+        self.append_end(Event::TurnEnded {
+            turn_id: turn.machine.turn_id().clone(),
+            reason,
+            error,
+            usage,
+            cost: None,
+            duration_ms: turn.stopwatch.elapsed_ms(),
+        });
+        let still_running = (!turn.still_running.is_empty()).then_some(turn.still_running);
+        for (cancelled, waiter) in turn.cancel_waiters {
+            let result = proto::methods::TurnCancelResult {
+                cancelled,
+                already_idle: false,
+                still_running: still_running.clone(),
+            };
+            let _ = waiter.send(Some(result));
+        }
+        if self.closing.is_empty() {
+            self.start_queued();
+        } else {
+            self.close_now();
+        }
+    }
+
+    /// Syncs the log and writes the list's cache, off the actor: nobody waits for it.
+    pub(super) fn keep_snapshot(&self) {
+        let journal = Arc::clone(self.log.journal());
+        let snapshot = SessionSnapshot { journal_bytes: journal.len_bytes(), info: self.log.state().info.clone() };
+        let dir = self.dir.clone();
+        tokio::spawn(async move {
+            if let Err(error) = journal.sync().await {
+                tracing::error!(%error, "a log could not be synced");
+            }
+            let saved = tokio::task::spawn_blocking(move || SessionSnapshot::save(&dir, &snapshot)).await;
+            if let Ok(Err(error)) = saved {
+                tracing::debug!(%error, "a snapshot was not kept; the log has it all");
+            }
+        });
+    }
+}
+
+/// A tool's end without its result, for a log that has no room for it.
+fn shortened(mut event: Event) -> Event {
+    if let Event::ToolEnded { content, is_error, .. } = &mut event {
+        *content = vec![ContentBlock::text("The call ended, but its result could not be kept: the disk is full.")];
+        *is_error = true;
+    }
+    event
+}
+
+fn request(log: &Log, services: &Services, system: &Arc<str>) -> ModelRequest {
+    ModelRequest {
+        system: Arc::clone(system),
+        tools: Arc::clone(&services.definitions),
+        messages: log.state().transcript.messages(),
+    }
+}
+
+fn later(model: Arc<dyn Model>, request: ModelRequest, pause: Duration) -> ModelStream {
+    let asked = async move {
+        tokio::time::sleep(pause).await;
+        model.stream(request)
+    };
+    Box::pin(futures::stream::once(asked).flatten())
+}
+
+/// Three quarters of the pause and up to a quarter more, so that sessions don't come back all at once.
+fn jitter(ms: u64) -> Duration {
+    let random = u64::from(uuid::Uuid::new_v4().as_bytes().first().copied().unwrap_or(0));
+    Duration::from_millis(ms * 3 / 4 + ms * random / 1024)
+}

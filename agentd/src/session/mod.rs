@@ -1,0 +1,21 @@
+//! L3: the session actor. It drives the turn machine, and turns its effects into work on the doors.
+//! Called by `hub` through its mailbox; it never waits for a client.
+
+mod actor;
+mod approvals;
+mod attachments;
+mod effects;
+mod executor;
+mod log;
+mod mailbox;
+mod recovery;
+mod services;
+mod turns;
+
+pub use actor::Actor;
+pub use attachments::{expand, names_files};
+pub use log::{Announce, Log, Room, View};
+pub use mailbox::{Command, Mailbox, Urgent, mailbox};
+pub use recovery::{Recovery, plan};
+pub use services::Services;
+pub use turns::{check_mode, storage_failed};

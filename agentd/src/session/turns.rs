@@ -1,0 +1,410 @@
+//! Starting, queueing, resuming, cancelling and ending turns, and what else changes a session.
+
+use super::actor::Actor;
+use super::log::Room;
+use super::mailbox::Reply;
+use crate::base::clock::Stopwatch;
+use crate::base::ids;
+use crate::config::Settings;
+use crate::event::state::{OpenTurn, QueuedTurn};
+use crate::model::{Model, ModelStream};
+use crate::policy::Policy;
+use crate::store::StoreError;
+use crate::turn::{CancelKind, Input, Machine, TurnSettings};
+use proto::content::{ContentBlock, Prompt};
+use proto::event::{EndReason, Event, NoticeLevel, ToolCause, TurnError, TurnOptions};
+use proto::ids::{ToolCallId, TurnId};
+use proto::methods::{
+    SessionUpdateParams, TurnCancelParams, TurnCancelResult, TurnResumeResult, TurnStartParams, TurnStartResult,
+    TurnState, TurnWaitResult, WhenBusy,
+};
+use proto::session::{Mode, SessionInfo, SessionStatus, Usage};
+use proto::{ErrorKind, RpcError};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+/// A turn that runs.
+pub(super) struct RunningTurn {
+    pub machine: Machine,
+    pub stopwatch: Stopwatch,
+    pub model: Arc<dyn Model>,
+    pub settings: Arc<Settings>,
+    /// Rules of the settings, without the mode and the session's own.
+    pub rules: Policy,
+    pub system: Arc<str>,
+    pub stream: Option<ModelStream>,
+    pub calls: HashMap<ToolCallId, RunningCall>,
+    pub still_running: Vec<u32>,
+    pub cancel_waiters: Vec<(Vec<TurnId>, oneshot::Sender<Option<TurnCancelResult>>)>,
+    /// Set once the log could not be written: the turn ends, by the log's reserve.
+    pub storage_error: Option<String>,
+}
+
+/// A call that runs, seen from the actor.
+pub(super) struct RunningCall {
+    pub cancel: CancellationToken,
+    pub cause: Arc<std::sync::OnceLock<ToolCause>>,
+}
+
+/// A turn that is about to start.
+struct NewTurn {
+    id: TurnId,
+    prompt: Option<Prompt>,
+    attachments: Vec<ContentBlock>,
+    client: Option<String>,
+    options: TurnOptions,
+    resumes: Option<TurnId>,
+}
+
+impl From<QueuedTurn> for NewTurn {
+    fn from(queued: QueuedTurn) -> Self {
+        let QueuedTurn { id, prompt, attachments, client, options } = queued;
+        Self { id, prompt: Some(prompt), attachments, client, options, resumes: None }
+    }
+}
+
+impl Actor {
+    pub(super) fn start_turn(
+        &mut self,
+        params: TurnStartParams,
+        attachments: Vec<ContentBlock>,
+        client: String,
+    ) -> Result<TurnStartResult, RpcError> {
+        self.check_open()?;
+        if let Some(result) = params.idempotency_key.as_ref().and_then(|key| self.known_key(key)) {
+            return Ok(result);
+        }
+        let busy = self.log.state().turn.is_some();
+        self.check_start(&params, busy)?;
+        let options =
+            TurnOptions { model: params.model, max_turns: params.max_turns, idempotency_key: params.idempotency_key };
+        let turn =
+            QueuedTurn { id: ids::fresh("turn"), prompt: params.prompt, attachments, client: Some(client), options };
+        let turn_id = turn.id.clone();
+        if !busy {
+            self.begin(turn.into())?;
+            return Ok(TurnStartResult { turn_id, state: TurnState::Running });
+        }
+        let QueuedTurn { id, prompt, attachments, client, options } = turn;
+        let queued = Event::TurnQueued { turn_id: id, prompt, attachments, client, options };
+        self.log.append(&queued, Room::Normal).map_err(storage_failed)?;
+        if params.when_busy == Some(WhenBusy::Interrupt) {
+            self.step(Input::Cancel(CancelKind::UserInterrupted));
+        }
+        Ok(TurnStartResult { turn_id, state: TurnState::Queued })
+    }
+
+    fn check_open(&self) -> Result<(), RpcError> {
+        let info = &self.log.state().info;
+        if info.status == SessionStatus::Closed {
+            let message = format!("session {} is closed: create a new one", info.id);
+            return Err(RpcError::new(ErrorKind::NotResumable, message));
+        }
+        Ok(())
+    }
+
+    fn check_start(&self, params: &TurnStartParams, busy: bool) -> Result<(), RpcError> {
+        let invalid = |message: &str| Err(RpcError::new(ErrorKind::InvalidParams, message));
+        if params.prompt.plain_text().trim().is_empty()
+            && !matches!(&params.prompt, Prompt::Blocks(blocks) if !blocks.is_empty())
+        {
+            return invalid("prompt: empty; say what is to be done");
+        }
+        if params.output_schema.is_some() {
+            return invalid("outputSchema: not supported yet; ask for the form in the prompt");
+        }
+        if params.max_turns == Some(0) {
+            return invalid("maxTurns: must be at least 1");
+        }
+        let running = self.log.state().turn.as_ref().map(|turn| &turn.id);
+        if let Some(expected) = &params.expected_turn_id
+            && running != Some(expected)
+        {
+            let message = format!("turn {expected} does not run: leave expectedTurnId out to send the prompt anyway");
+            return Err(RpcError::new(ErrorKind::TurnNotFound, message));
+        }
+        match params.when_busy {
+            Some(WhenBusy::Reject) if busy => {
+                let message = "a turn runs: wait for it, cancel it, or send the prompt with whenBusy queue";
+                Err(RpcError::new(ErrorKind::SessionBusy, message))
+            }
+            Some(WhenBusy::Steer) if busy => invalid("whenBusy: steer is not supported yet; use queue or interrupt"),
+            _ => {
+                let name = params.model.as_ref().unwrap_or(&self.log.state().info.model);
+                self.resolve_model(name)
+                    .map(drop)
+                    .map_err(|message| RpcError::new(ErrorKind::ModelUnavailable, message))
+            }
+        }
+    }
+
+    fn known_key(&self, key: &str) -> Option<TurnStartResult> {
+        let state = self.log.state();
+        let turn_id = state.idempotency.get(key)?.clone();
+        let queued = state.queue.iter().any(|turn| turn.id == turn_id);
+        Some(TurnStartResult { turn_id, state: if queued { TurnState::Queued } else { TurnState::Running } })
+    }
+
+    fn resolve_model(&self, name: &str) -> Result<Arc<dyn Model>, String> {
+        let settings = self.services.settings();
+        let model = self.services.models.resolve(name, &settings, &self.env).map_err(|error| error.message)?;
+        match &self.record {
+            None => Ok(model),
+            Some(file) => crate::model::recording(model, file).map_err(|error| error.message),
+        }
+    }
+
+    pub(super) fn resume_turn(&mut self, client: String) -> Result<TurnResumeResult, RpcError> {
+        self.check_open()?;
+        let Some(interrupted) = self.log.state().interrupted.clone() else {
+            let message = "no turn of this session was interrupted: send a prompt with turn/start";
+            return Err(RpcError::new(ErrorKind::NotResumable, message));
+        };
+        let id: TurnId = ids::fresh("turn");
+        self.begin(NewTurn {
+            id: id.clone(),
+            prompt: None,
+            attachments: Vec::new(),
+            client: Some(client),
+            options: TurnOptions::default(),
+            resumes: Some(interrupted),
+        })?;
+        Ok(TurnResumeResult { turn_id: id })
+    }
+
+    /// Starts the next prompt that waits, if nothing runs and no cut turn is to be looked at first.
+    pub(super) fn start_queued(&mut self) {
+        while self.running.is_none() && self.log.state().interrupted.is_none() && self.check_open().is_ok() {
+            let Some(next) = self.log.state().queue.front().cloned() else { return };
+            if let Err(error) = self.begin(next.into()) {
+                tracing::error!(session = %self.log.state().info.id, %error, "a queued prompt waits on");
+                return;
+            }
+        }
+    }
+
+    fn begin(&mut self, turn: NewTurn) -> Result<(), RpcError> {
+        let NewTurn { id, prompt, attachments, client, options, resumes } = turn;
+        let started =
+            Event::TurnStarted { turn_id: id.clone(), prompt, attachments, client, options: options.clone(), resumes };
+        self.log.append(&started, Room::Normal).map_err(storage_failed)?;
+        let name = options.model.clone().unwrap_or_else(|| self.log.state().info.model.clone());
+        match self.resolve_model(&name) {
+            Ok(model) => {
+                let settings = self.folder_settings();
+                let machine = Machine::new(turn_settings(id, name, &options, &settings));
+                self.running = Some(self.running_turn(machine, model, settings));
+                self.step(Input::Begin);
+            }
+            Err(message) => self.end_unstarted(id, EndReason::ModelError, Some(("modelUnavailable", message))),
+        }
+        Ok(())
+    }
+
+    pub(super) fn revive_turn(&mut self, turn: OpenTurn) {
+        let name = turn.options.model.clone().unwrap_or_else(|| self.log.state().info.model.clone());
+        let settings = self.folder_settings();
+        let model = self.resolve_model(&name).unwrap_or_else(|message| crate::model::unavailable(&name, message));
+        let turn_settings = turn_settings(turn.id.clone(), name, &turn.options, &settings);
+        let machine = Machine::revive(turn_settings, turn, self.log.state().info.last_seq);
+        self.running = Some(self.running_turn(machine, model, settings));
+        self.step(Input::Begin);
+    }
+
+    fn running_turn(&self, machine: Machine, model: Arc<dyn Model>, settings: Arc<Settings>) -> RunningTurn {
+        let state = self.log.state();
+        let surroundings = crate::prompt::Surroundings {
+            cwd: &state.info.cwd,
+            additional_directories: &state.info.additional_directories,
+            created_at: &state.info.created_at,
+        };
+        RunningTurn {
+            machine,
+            stopwatch: Stopwatch::start(),
+            model,
+            rules: super::approvals::rules(&settings),
+            settings,
+            system: crate::prompt::system_prompt(state.system_prompt.as_ref(), surroundings).into(),
+            stream: None,
+            calls: HashMap::new(),
+            still_running: Vec::new(),
+            cancel_waiters: Vec::new(),
+            storage_error: None,
+        }
+    }
+
+    /// The settings with those of the session's folder; what can't be read of them is told once a turn.
+    fn folder_settings(&mut self) -> Arc<Settings> {
+        let cwd = self.log.state().info.cwd.clone();
+        let loaded = self.services.loader.load_for(cwd.as_ref());
+        for error in loaded.errors {
+            let text = format!("settings: {}: {}", error.file, error.message);
+            self.append_or_log(&Event::Notice { level: NoticeLevel::Warning, text });
+        }
+        Arc::new(loaded.settings)
+    }
+
+    /// Appends what the session can do without.
+    pub(super) fn append_or_log(&mut self, event: &Event) {
+        if let Err(error) = self.log.append(event, Room::Normal) {
+            tracing::warn!(session = %self.log.state().info.id, %error, "an event was not kept");
+        }
+    }
+
+    fn end_unstarted(&mut self, turn_id: TurnId, reason: EndReason, error: Option<(&str, String)>) {
+        let error = error.map(|(kind, message)| TurnError { kind: kind.to_owned(), message });
+        let usage = self.log.state().turn.as_ref().map_or_else(Usage::default, |turn| turn.usage);
+        self.append_end(Event::TurnEnded { turn_id, reason, error, usage, cost: None, duration_ms: 0 });
+    }
+
+    /// Appends a turn's end and answers those who wait for it.
+    pub(super) fn append_end(&mut self, event: Event) {
+        let Event::TurnEnded { turn_id, reason, usage, .. } = &event else { return };
+        let text = self.log.state().turn.as_ref().map(|turn| turn.text.clone()).unwrap_or_default();
+        if let Err(error) = self.log.append(&event, Room::Reserve) {
+            // Not even the reserve could be written. The log is loaded anew when it is next asked for; its
+            // recovery closes the turn then.
+            tracing::error!(session = %self.log.state().info.id, %error, "the end of a turn was not kept");
+            self.finish();
+        }
+        let result = TurnWaitResult { reason: *reason, text, usage: *usage, structured_output: None };
+        for (_, waiter) in self.waiters.extract_if(.., |(waited, _)| waited == turn_id) {
+            let _ = waiter.send(Some(result.clone()));
+        }
+        self.keep_snapshot();
+    }
+
+    pub(super) fn wait_turn(&mut self, turn_id: TurnId, reply: oneshot::Sender<Option<TurnWaitResult>>) {
+        let state = self.log.state();
+        let open = state.turn.as_ref().is_some_and(|turn| turn.id == turn_id)
+            || state.queue.iter().any(|turn| turn.id == turn_id);
+        if open {
+            self.waiters.retain(|(_, waiter)| !waiter.is_closed());
+            self.waiters.push((turn_id, reply));
+        } else {
+            let _ = reply.send(None);
+        }
+    }
+
+    pub(super) fn cancel(&mut self, params: TurnCancelParams, reply: oneshot::Sender<Option<TurnCancelResult>>) {
+        let state = self.log.state();
+        let meant = |id: &TurnId| params.turn_id.as_ref().is_none_or(|wanted| wanted == id);
+        let queued: Vec<TurnId> = state.queue.iter().map(|turn| turn.id.clone()).filter(|id| meant(id)).collect();
+        let running = state.turn.as_ref().map(|turn| turn.id.clone()).filter(|id| meant(id));
+        for id in &queued {
+            self.end_unstarted(id.clone(), EndReason::AbortedStreaming, None);
+        }
+        let cancelled: Vec<TurnId> = running.iter().cloned().chain(queued).collect();
+        match (&mut self.running, running) {
+            (Some(turn), Some(_)) => {
+                turn.cancel_waiters.push((cancelled, reply));
+                self.step(Input::Cancel(CancelKind::UserAbort));
+            }
+            _ if cancelled.is_empty() && params.turn_id.is_some() => drop(reply.send(None)),
+            _ => {
+                let already_idle = cancelled.is_empty();
+                let _ = reply.send(Some(TurnCancelResult { cancelled, already_idle, still_running: None }));
+            }
+        }
+    }
+
+    pub(super) fn update(&mut self, params: SessionUpdateParams) -> Result<SessionInfo, RpcError> {
+        self.check_open()?;
+        if let Some(model) = &params.model {
+            self.resolve_model(model).map_err(|message| RpcError::new(ErrorKind::ModelUnavailable, message))?;
+        }
+        if let Some(mode) = params.mode {
+            check_mode(mode)?;
+        }
+        if let Some(dirs) = &params.additional_directories {
+            dirs.iter().try_for_each(|dir| crate::base::paths::check_directory(dir))?;
+        }
+        let from = self.log.state().info.model.clone();
+        let mut changed = Map::new();
+        let mut set = |field: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                changed.insert(field.to_owned(), value);
+            }
+        };
+        set("title", params.title.map(Value::from));
+        set("model", params.model.clone().map(Value::from));
+        set("mode", params.mode.map(|mode| Value::from(mode.name())));
+        set("additionalDirectories", params.additional_directories.map(Value::from));
+        set("metadata", params.metadata.map(Value::Object));
+        if !changed.is_empty() {
+            self.log.append(&Event::SessionUpdated { changed }, Room::Normal).map_err(storage_failed)?;
+        }
+        if let Some(to) = params.model.filter(|to| *to != from) {
+            self.append_or_log(&Event::ModelSwitched { from, to, reason: "session/update".to_owned() });
+        }
+        Ok(self.log.state().info.clone())
+    }
+
+    pub(super) fn close(&mut self, reply: Reply<()>) {
+        self.closing.push(reply);
+        let queued: Vec<TurnId> = self.log.state().queue.iter().map(|turn| turn.id.clone()).collect();
+        for id in queued {
+            self.end_unstarted(id, EndReason::AbortedStreaming, None);
+        }
+        if self.running.is_some() {
+            self.step(Input::Cancel(CancelKind::UserAbort));
+        } else {
+            self.close_now();
+        }
+    }
+
+    /// Writes that the session is closed, and ends the actor.
+    pub(super) fn close_now(&mut self) {
+        let closed = self.log.state().info.status == SessionStatus::Closed;
+        let result = match closed {
+            true => Ok(()),
+            false => self.log.append(&Event::SessionClosed {}, Room::Reserve).map(drop).map_err(storage_failed),
+        };
+        self.keep_snapshot();
+        for reply in self.closing.drain(..) {
+            let _ = reply.send(result.clone());
+        }
+        self.finish();
+    }
+
+    /// A turn that only waits for a person goes on waiting in the log; any other is interrupted.
+    pub(super) fn interrupt_for_stop(&mut self) {
+        if matches!(super::recovery::plan(self.log.state()), super::recovery::Recovery::Revive(_)) {
+            self.running = None;
+        } else if self.running.is_some() {
+            self.step(Input::Cancel(CancelKind::Restart));
+        }
+    }
+}
+
+/// Modes that this version has.
+///
+/// # Errors
+/// `InvalidParams` naming the mode.
+pub fn check_mode(mode: Mode) -> Result<(), RpcError> {
+    if mode == Mode::Auto {
+        let message = "mode: auto needs a classifier, which is not supported yet; use acceptEdits or default";
+        return Err(RpcError::new(ErrorKind::InvalidParams, message));
+    }
+    Ok(())
+}
+
+fn turn_settings(id: TurnId, model: String, options: &TurnOptions, settings: &Settings) -> TurnSettings {
+    TurnSettings {
+        id,
+        model,
+        max_rounds: options.max_turns.or(settings.limits.max_turns),
+        max_concurrency: settings.tools.max_concurrency,
+        retries: settings.limits.retries,
+    }
+}
+
+/// The error answer for a log that can't be written.
+#[must_use]
+#[allow(clippy::needless_pass_by_value)] // it is a `map_err`
+pub fn storage_failed(error: StoreError) -> RpcError {
+    RpcError::new(ErrorKind::StorageFailed, format!("nothing was accepted: {error}"))
+}
