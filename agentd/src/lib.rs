@@ -9,12 +9,14 @@
 
 pub mod base;
 pub mod config;
+pub mod daemon;
 pub mod event;
 pub mod hub;
 pub mod model;
 pub mod policy;
 pub mod process;
 pub mod prompt;
+pub mod server;
 pub mod session;
 pub mod store;
 pub mod tools;

@@ -1,0 +1,55 @@
+//! The running daemon as the server's methods may steer it. Made by `run`.
+
+use super::assembly::Assembly;
+use super::stop::Stop;
+use crate::server::{Control, Facts};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use proto::ids::SessionId;
+use proto::methods::{DaemonReloadResult, ShutdownMode};
+use proto::task::ProcessInfo;
+
+/// What the daemon consists of, but for the server.
+pub struct Daemon {
+    facts: Facts,
+    assembly: Assembly,
+    stop: Stop,
+}
+
+impl Daemon {
+    /// A daemon that runs.
+    pub fn new(facts: Facts, assembly: Assembly) -> Self {
+        Self { facts, assembly, stop: Stop::default() }
+    }
+
+    /// The sessions and what they stand on.
+    pub fn assembly(&self) -> &Assembly {
+        &self.assembly
+    }
+
+    /// How far it is on its way to the end.
+    pub fn stop(&self) -> &Stop {
+        &self.stop
+    }
+}
+
+impl Control for Daemon {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn reload(&self) -> BoxFuture<'_, DaemonReloadResult> {
+        async { self.assembly.reload() }.boxed()
+    }
+
+    fn shut_down(&self, mode: ShutdownMode) {
+        tracing::info!(?mode, "a client asks agentd to stop");
+        // Before the client is answered, so that what it sends next is refused.
+        self.assembly.hub().refuse_new();
+        self.stop.request(mode);
+    }
+
+    fn processes(&self, session: Option<&SessionId>) -> Vec<ProcessInfo> {
+        self.assembly.processes().list(session)
+    }
+}

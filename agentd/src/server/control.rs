@@ -1,0 +1,37 @@
+//! What the methods need of the daemon around them. Implemented by `daemon`, so that this layer needn't know it.
+
+use futures::future::BoxFuture;
+use proto::ids::{SessionId, Timestamp};
+use proto::methods::{DaemonReloadResult, ShutdownMode};
+use proto::task::ProcessInfo;
+use std::path::PathBuf;
+
+/// What does not change while agentd runs.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// agentd's version.
+    pub version: &'static str,
+    /// Its process id.
+    pub pid: u32,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// The socket that it listens on.
+    pub socket: PathBuf,
+    /// The folder that holds its sessions.
+    pub state_dir: PathBuf,
+}
+
+/// The daemon, as its clients may steer it.
+pub trait Control: Send + Sync + 'static {
+    /// What does not change.
+    fn facts(&self) -> &Facts;
+
+    /// Reads the settings again.
+    fn reload(&self) -> BoxFuture<'_, DaemonReloadResult>;
+
+    /// Begins to stop agentd; returns at once.
+    fn shut_down(&self, mode: ShutdownMode);
+
+    /// The processes of tools, of one session or of all.
+    fn processes(&self, session: Option<&SessionId>) -> Vec<ProcessInfo>;
+}

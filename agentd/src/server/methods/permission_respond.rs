@@ -1,0 +1,13 @@
+//! `permission/respond`: the first answer wins.
+
+use super::{Call, Handler};
+use proto::RpcError;
+use proto::methods::{Empty, PermissionRespond, PermissionRespondParams};
+
+impl Handler for PermissionRespond {
+    async fn handle(call: Call, params: PermissionRespondParams) -> Result<Empty, RpcError> {
+        let session = call.server.hub().by_request(&params.request_id).await?;
+        session.respond_permission(params, &call.connection.client()).await?;
+        Ok(Empty {})
+    }
+}
