@@ -1,0 +1,197 @@
+//! The slash commands of `chat`.
+
+use super::{Chatter, Next};
+use crate::commands::ls;
+use crate::environment;
+use crate::failure::Failure;
+use crate::follow;
+use crate::live;
+use crate::render::escape::one_line;
+use proto::methods::{
+    CancelReason, Empty, Method, ModelList, SessionGet, SessionList, SessionListParams, SessionParams, SessionUpdate,
+    SessionUpdateParams, TurnCancel, TurnCancelParams, TurnResume,
+};
+use proto::session::{Mode, SessionInfo};
+
+/// What `/help` shows, and what Tab completes.
+pub const HELP: [(&str, &str); 8] = [
+    ("/help", "this list"),
+    ("/status", "how the session is"),
+    ("/sessions", "the newest sessions"),
+    ("/model [MODEL]", "which model answers; with a name: use that one from the next turn on"),
+    ("/mode [MODE]", "when you are asked; with a name: use that one from the next tool call on"),
+    ("/cancel", "cancel the running turn and all that wait"),
+    ("/resume", "go on with a turn that a restart cut"),
+    ("/quit", "leave; the session stays (Ctrl-D does the same)"),
+];
+/// What else `/help` tells.
+const KEYS: &str = "Ctrl-C cancels the running turn, again leaves. A line that ends with \\ goes on in the next one.";
+/// Sessions that `/sessions` shows.
+const SESSIONS: u64 = 10;
+
+/// A command with what follows it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Slash<'a> {
+    name: &'a str,
+    argument: Option<&'a str>,
+}
+
+/// The command in a line; none if it is a prompt, as one that starts with a path is.
+pub fn parse(line: &str) -> Option<Slash<'_>> {
+    let rest = line.trim().strip_prefix('/')?;
+    let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let is_word = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic());
+    is_word.then_some(Slash { name, argument: Some(argument.trim()).filter(|argument| !argument.is_empty()) })
+}
+
+impl Chatter {
+    /// Runs a slash command.
+    pub(super) async fn command(&mut self, command: Slash<'_>) -> Result<Next, Failure> {
+        match (command.name, command.argument) {
+            ("quit" | "exit", _) => return Ok(Next::Leave),
+            ("help", _) => self.help()?,
+            ("status", _) => self.status().await?,
+            ("sessions", _) => self.sessions().await?,
+            ("model", None) => self.models().await?,
+            ("model", Some(model)) => self.update(Some(model.to_owned()), None).await?,
+            ("mode", None) => self.modes()?,
+            ("mode", Some(name)) => {
+                let mode =
+                    Mode::parse(name).ok_or_else(|| Failure::new(format!("no mode {name}; /mode lists them")))?;
+                self.update(None, Some(mode)).await?;
+            }
+            ("cancel", _) => self.cancel().await?,
+            ("resume", _) => {
+                let interrupts = follow::interrupts()?;
+                let resumed = self.ask_for::<TurnResume>(self.this()).await?;
+                return self.follow(resumed.turn_id, false, interrupts).await;
+            }
+            (name, _) => return Err(Failure::new(format!("there is no /{name}; /help lists what there is"))),
+        }
+        Ok(Next::Go)
+    }
+
+    async fn ask_for<M: Method>(&self, params: M::Params) -> Result<M::Result, Failure> {
+        self.live.call::<M>(params).await.map_err(|error| live::failure(&error))
+    }
+
+    fn this(&self) -> SessionParams {
+        SessionParams { session_id: self.session.id.clone() }
+    }
+
+    fn help(&mut self) -> Result<(), Failure> {
+        for (usage, what) in HELP {
+            self.transcript.line(&format!("  {usage:<16}{what}"))?;
+        }
+        Ok(self.transcript.line(&format!("  {KEYS}"))?)
+    }
+
+    async fn status(&mut self) -> Result<(), Failure> {
+        self.session = self.ask_for::<SessionGet>(self.this()).await?.session;
+        for line in about(&self.session) {
+            self.transcript.line(&format!("  {line}"))?;
+        }
+        Ok(())
+    }
+
+    async fn sessions(&mut self) -> Result<(), Failure> {
+        let params = SessionListParams { limit: Some(SESSIONS), ..SessionListParams::default() };
+        let sessions = self.ask_for::<SessionList>(params).await?.sessions;
+        for line in ls::table(&sessions, environment::now()) {
+            self.transcript.line(&format!("  {line}"))?;
+        }
+        Ok(())
+    }
+
+    async fn models(&mut self) -> Result<(), Failure> {
+        for model in self.ask_for::<ModelList>(Empty {}).await?.models {
+            let sign = if model.id == self.session.model { "●" } else { " " };
+            self.transcript.line(&format!("  {sign} {}", one_line(&model.id)))?;
+        }
+        Ok(())
+    }
+
+    fn modes(&mut self) -> Result<(), Failure> {
+        for mode in Mode::ALL {
+            let sign = if mode == self.session.mode { "●" } else { " " };
+            self.transcript.line(&format!("  {sign} {:<18}{}", mode.name(), meaning(mode)))?;
+        }
+        Ok(())
+    }
+
+    async fn update(&mut self, model: Option<String>, mode: Option<Mode>) -> Result<(), Failure> {
+        let params = SessionUpdateParams {
+            session_id: self.session.id.clone(),
+            title: None,
+            model,
+            mode,
+            additional_directories: None,
+            metadata: None,
+        };
+        self.session = self.ask_for::<SessionUpdate>(params).await?.session;
+        let session = &self.session;
+        let now = format!("· {} · {} mode", one_line(&session.model), session.mode.name());
+        Ok(self.transcript.line(&now)?)
+    }
+
+    async fn cancel(&mut self) -> Result<(), Failure> {
+        let session_id = self.session.id.clone();
+        let params = TurnCancelParams { session_id, turn_id: None, reason: CancelReason::UserAbort, tasks: false };
+        let result = self.ask_for::<TurnCancel>(params).await?;
+        let said = match result.cancelled.len() {
+            0 => "· nothing runs".to_owned(),
+            1 => "· cancelled one turn".to_owned(),
+            more => format!("· cancelled {more} turns"),
+        };
+        Ok(self.transcript.line(&said)?)
+    }
+}
+
+fn about(session: &SessionInfo) -> Vec<String> {
+    let usage = session.usage;
+    let mut lines = vec![
+        format!("session   {}  {}", session.id, one_line(&session.title)),
+        format!("status    {}", ls::status(session)),
+        format!("model     {}", one_line(&session.model)),
+        format!("mode      {}", session.mode.name()),
+        format!("folder    {}", one_line(&session.cwd)),
+        format!("turns     {}", session.turn_count),
+        format!("tokens    {} in, {} out", usage.input_tokens + usage.cache_read_tokens, usage.output_tokens),
+    ];
+    if let Some(percent) = (usage.context_tokens * 100).checked_div(usage.context_window) {
+        lines.push(format!("context   {} of {} tokens ({percent} %)", usage.context_tokens, usage.context_window));
+    }
+    lines
+}
+
+fn meaning(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Default => "reading runs, everything else asks",
+        Mode::AcceptEdits => "file edits run too",
+        Mode::Plan => "reading only; changes are planned first",
+        Mode::Auto => "a classifier decides in place of questions",
+        Mode::DontAsk => "what would ask is denied",
+        Mode::BypassPermissions => "nothing asks, but for what no mode can skip",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slash_word_is_a_command_and_a_path_is_not() {
+        let command = |name, argument| Some(Slash { name, argument });
+        let table = [
+            ("/help", command("help", None)),
+            (" /model  a/b ", command("model", Some("a/b"))),
+            ("/nonsense", command("nonsense", None)),
+            ("/etc/hosts is odd", None),
+            ("/", None),
+            ("say /help", None),
+        ];
+        for (line, parsed) in table {
+            assert_eq!(parse(line), parsed, "{line}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `agentctl pending`: the questions that wait for an answer.
+
+use super::ls::age_of;
+use super::{print, print_json};
+use crate::args::Pending;
+use crate::connect::Connection;
+use crate::environment;
+use crate::failure::{Failure, Outcome};
+use crate::history;
+use crate::render::request::headline;
+use crate::session_ref;
+use crate::start::Target;
+use proto::methods::{MaybeSessionParams, PermissionList, SessionGet, SessionParams};
+use proto::permission::PermissionRequest;
+use std::collections::HashMap;
+
+/// Runs the command.
+pub fn run(args: &Pending, target: &Target) -> Outcome {
+    let mut connection = target.connect()?;
+    let session = args.session.as_deref().map(|reference| session_ref::resolve(&mut connection, reference));
+    let session_id = session.transpose()?.map(|session| session.id);
+    let requests = connection.call::<PermissionList>(MaybeSessionParams { session_id })?.requests;
+    if args.json {
+        requests.iter().try_for_each(print_json)?;
+        return Ok(0);
+    }
+    let moments = moments(&mut connection, &requests)?;
+    let now = environment::now();
+    for request in &requests {
+        let id = request.request_id.as_str();
+        let age = moments.get(id).map_or_else(|| "?".to_owned(), |at| age_of(at, now));
+        print(&format!("{id}  {age}  {}  {}", request.session_id, headline(request)))?;
+    }
+    Ok(0)
+}
+
+/// When each request was made; the wire tells it in the log only.
+fn moments(connection: &mut Connection, requests: &[PermissionRequest]) -> Result<HashMap<String, String>, Failure> {
+    let mut sessions: Vec<_> = requests.iter().map(|request| &request.session_id).collect();
+    sessions.sort();
+    sessions.dedup();
+    let mut moments = HashMap::new();
+    for session_id in sessions {
+        let session = connection.call::<SessionGet>(SessionParams { session_id: session_id.clone() })?.session;
+        moments.extend(history::requested_at(connection, &session)?);
+    }
+    Ok(moments)
+}

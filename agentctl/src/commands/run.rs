@@ -1,0 +1,199 @@
+//! `agentctl run`: one turn, for scripts.
+
+use super::place::{self, Place};
+use super::{print, print_json, text_or_stdin};
+use crate::args::{OnAskArg, Output, Run};
+use crate::failure::{Failure, Outcome, code};
+use crate::follow::{self, Follow, Followed, OnAsk, TurnEnd, Which};
+use crate::live::{self, Live};
+use crate::render::{Detail, Screen, Transcript};
+use crate::start::Target;
+use crate::terminal;
+use proto::content::Prompt;
+use proto::event::EndReason;
+use proto::ids::{SessionId, TurnId};
+use proto::methods::{TurnStart, TurnStartParams, TurnStartResult, TurnState, TurnWait, TurnWaitParams};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Read;
+use tokio::time::Instant;
+
+/// Runs the command.
+pub fn run(args: Run, target: &Target) -> Outcome {
+    let prompt = text_or_stdin(&args.prompt)?;
+    if prompt.trim().is_empty() {
+        return Err(Failure::usage("the prompt is empty; give one, or - to read it from standard input"));
+    }
+    let mut connection = target.connect()?;
+    let mut place = place::find(&mut connection, &args.place, args.record.clone(), target)?;
+    if !place.new {
+        place.session = place::update(&mut connection, place.session, None, args.place.mode)?;
+    }
+    let params = TurnStartParams {
+        session_id: place.session.id.clone(),
+        prompt: Prompt::Text(prompt),
+        when_busy: None,
+        expected_turn_id: None,
+        model: args.place.model.clone().filter(|_| !place.new), // a new session has it as its own
+        max_turns: args.max_turns,
+        output_schema: None,
+        idempotency_key: Some(random_key()?),
+    };
+    if args.detach {
+        let started = connection.call::<TurnStart>(params)?;
+        return detached(&place.session.id, &started.turn_id, args.output);
+    }
+    drop(connection);
+    live::block_on(follow_turn(&args, target, &place, params))
+}
+
+fn detached(session: &SessionId, turn: &TurnId, output: Output) -> Outcome {
+    match output {
+        Output::Text => print(session.as_str())?,
+        Output::Json | Output::StreamJson => print_json(&json!({"sessionId": session, "turnId": turn}))?,
+    }
+    Ok(0)
+}
+
+async fn follow_turn(args: &Run, target: &Target, place: &Place, params: TurnStartParams) -> Outcome {
+    let session = &place.session;
+    let mut live = Live::open(target).await?;
+    // attached before the turn starts, so that nothing of it is missed; a new session shows its creation too
+    let after_seq = if place.new { 0 } else { session.last_seq };
+    live.attach(&session.id, after_seq, args.output != Output::Json).await?;
+    let interrupts = follow::interrupts()?;
+    let started = start(&mut live, params).await?;
+
+    let mut transcript = Transcript::new(screen(args.output), detail(args));
+    let (session_id, turn_id) = (session.id.clone(), started.turn_id);
+    let which = Which { session: session_id.clone(), turn: turn_id.clone(), interrupts };
+    let mut follow = Follow::new(&mut live, &mut transcript, which);
+    follow.queued = started.state == TurnState::Queued;
+    follow.whole_session = false;
+    follow.show = args.output == Output::Text;
+    follow.raw = args.output == Output::StreamJson;
+    follow.on_ask = on_ask(args);
+    follow.deadline = args.timeout.map(|timeout| Instant::now() + timeout);
+    let Followed::Ended(end) = follow.until_end().await? else {
+        return Err(Failure::silent(code::CANCELLED));
+    };
+    let exit = exit_code(&end, follow.timed_out, follow.denied);
+    if args.output == Output::Json {
+        print_json(&result_object(&live, session_id, turn_id, &end).await)?;
+    }
+    if exit == code::ERROR && args.output != Output::Text {
+        let said = end.error.map_or_else(|| "the turn did not complete".to_owned(), |error| error.message);
+        return Err(Failure::new(said));
+    }
+    Ok(exit)
+}
+
+/// Starts the turn; a connection lost meanwhile is no reason to start it twice or not at all.
+async fn start(live: &mut Live, params: TurnStartParams) -> Result<TurnStartResult, Failure> {
+    loop {
+        match live.call::<TurnStart>(params.clone()).await {
+            Ok(started) => return Ok(started),
+            Err(error) if live::is_disconnect(&error) => live.repair().await?,
+            Err(error) => return Err(live::failure(&error)),
+        }
+    }
+}
+
+fn screen(output: Output) -> Screen {
+    match output {
+        Output::Text => Screen::split(),
+        Output::Json | Output::StreamJson => Screen::aside_only(),
+    }
+}
+
+fn detail(args: &Run) -> Detail {
+    Detail { prompts: false, thinking: false, questions: on_ask(args) == OnAsk::Wait, totals: false }
+}
+
+fn on_ask(args: &Run) -> OnAsk {
+    match args.on_ask {
+        Some(OnAskArg::Deny) => OnAsk::Deny,
+        Some(OnAskArg::Wait) => OnAsk::Wait,
+        None if terminal::can_ask() => OnAsk::Keys,
+        None => OnAsk::Deny,
+    }
+}
+
+/// The exit code of PROTOCOL.md §7.
+pub fn exit_code(end: &TurnEnd, timed_out: bool, denied: bool) -> u8 {
+    match end.reason {
+        _ if timed_out => code::TIMED_OUT,
+        EndReason::AbortedStreaming | EndReason::AbortedTools if denied => code::DENIED,
+        EndReason::AbortedStreaming | EndReason::AbortedTools => code::CANCELLED,
+        EndReason::MaxTurns => code::MAX_TURNS,
+        EndReason::Completed if denied => code::DENIED,
+        EndReason::Completed => 0,
+        EndReason::ModelError
+        | EndReason::PromptTooLong
+        | EndReason::StopHookPrevented
+        | EndReason::HookStopped
+        | EndReason::TokenBudget
+        | EndReason::Interrupted => code::ERROR,
+    }
+}
+
+async fn result_object(live: &Live, session: SessionId, turn: TurnId, end: &TurnEnd) -> Value {
+    let params = TurnWaitParams { session_id: session.clone(), turn_id: turn.clone(), timeout_ms: None };
+    let waited = live.call::<TurnWait>(params).await.ok(); // only it has the structured output
+    let mut object = json!({
+        "sessionId": session,
+        "turnId": turn,
+        "reason": end.reason,
+        "text": end.text,
+        "usage": end.usage,
+    });
+    if let Some(fields) = object.as_object_mut() {
+        if let Some(cost) = end.cost {
+            fields.insert("cost".to_owned(), json!(cost));
+        }
+        fields.insert("durationMs".to_owned(), json!(end.duration_ms));
+        if let Some(structured) = waited.and_then(|waited| waited.structured_output) {
+            fields.insert("structuredOutput".to_owned(), structured);
+        }
+    }
+    object
+}
+
+/// A key that no other prompt has.
+pub fn random_key() -> Result<String, Failure> {
+    let mut bytes = [0_u8; 16];
+    let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
+    read.map_err(|error| Failure::new(format!("cannot read /dev/urandom: {error}")))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proto::session::Usage;
+
+    #[test]
+    fn the_exit_code_tells_how_it_ended() {
+        let table = [
+            (EndReason::Completed, false, false, 0),
+            (EndReason::Completed, false, true, 3),
+            (EndReason::AbortedTools, false, true, 3),
+            (EndReason::AbortedStreaming, false, false, 130),
+            (EndReason::AbortedTools, true, false, 124),
+            (EndReason::Completed, true, true, 124),
+            (EndReason::MaxTurns, false, true, 4),
+            (EndReason::ModelError, false, true, 1),
+            (EndReason::Interrupted, false, false, 1),
+        ];
+        for (reason, timed_out, denied, exit) in table {
+            let (usage, text) = (Usage::default(), String::new());
+            let end = TurnEnd { reason, error: None, text, usage, cost: None, duration_ms: 0 };
+            assert_eq!(exit_code(&end, timed_out, denied), exit, "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn keys_differ() {
+        assert_ne!(random_key().unwrap(), random_key().unwrap());
+    }
+}

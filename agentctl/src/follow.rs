@@ -1,0 +1,383 @@
+//! One turn, from where it is to its end: shows its events, has its questions answered, and cancels it on
+//! Ctrl-C or when its time is over. Called by `run` and `chat`.
+
+use crate::ask::{self, Ask, NOBODY_TO_ASK};
+use crate::failure::Failure;
+use crate::live::{self, Incoming, Item, Live};
+use crate::render::Transcript;
+use jsonrpsee::core::client::Error;
+use proto::content::MessageBlock;
+use proto::event::{AnyEvent, EndReason, Event, Role, TurnError};
+use proto::ids::{SessionId, TurnId};
+use proto::methods::{
+    CancelReason, PermissionRespond, PermissionRespondParams, TurnCancel, TurnCancelParams, TurnCancelResult,
+};
+use proto::permission::{PermissionDecision, PermissionRequest};
+use proto::session::{Cost, Usage};
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior};
+
+/// How often a person who waits is told so.
+const TICK: Duration = Duration::from_secs(1);
+
+/// What becomes of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnAsk {
+    /// A key answers it.
+    Keys,
+    /// It is denied, and the model is told why.
+    Deny,
+    /// Another client answers it.
+    Wait,
+}
+
+/// How a turn ended, for exit codes and for `--output json`.
+#[derive(Debug, Clone)]
+pub struct TurnEnd {
+    /// Why.
+    pub reason: EndReason,
+    /// What went wrong.
+    pub error: Option<TurnError>,
+    /// The text of its last message.
+    pub text: String,
+    /// Its tokens.
+    pub usage: Usage,
+    /// Its cost.
+    pub cost: Option<Cost>,
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
+/// What following came to.
+pub enum Followed {
+    /// The turn ended.
+    Ended(TurnEnd),
+    /// A person had enough and left; the turn may still run.
+    Left,
+}
+
+/// Ctrl-C from now on. Made before a turn starts, so that none is missed between the start and the following.
+pub fn interrupts() -> Result<Signal, Failure> {
+    signal(SignalKind::interrupt()).map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))
+}
+
+/// Which turn is followed.
+pub struct Which {
+    /// The session.
+    pub session: SessionId,
+    /// The turn.
+    pub turn: TurnId,
+    /// From before the turn started.
+    pub interrupts: Signal,
+}
+
+/// A turn that is followed.
+pub struct Follow<'a> {
+    /// Where its events come from.
+    pub live: &'a mut Live,
+    /// Where they are shown.
+    pub transcript: &'a mut Transcript,
+    session: SessionId,
+    turn: TurnId,
+    /// What becomes of its questions.
+    pub on_ask: OnAsk,
+    /// Whether every question of the session is asked, or only the turn's own.
+    pub whole_session: bool,
+    /// Whether events are shown as text.
+    pub show: bool,
+    /// Whether each event goes to standard output as JSON.
+    pub raw: bool,
+    /// When the turn is cancelled.
+    pub deadline: Option<Instant>,
+    /// Events that came before it was followed, and are not shown yet.
+    pub backlog: VecDeque<Incoming>,
+    /// The last event that is old news: a question before it may have been answered by a later one.
+    pub replay_to: u64,
+    /// Whether something was denied.
+    pub denied: bool,
+    /// Whether the deadline has passed.
+    pub timed_out: bool,
+    interrupts: Signal,
+    ask: Ask,
+    /// Questions of old news.
+    unsettled: Vec<PermissionRequest>,
+    calls: JoinSet<Done>,
+    cancelling: bool,
+    /// Whether the turn waits for another one, so that a cancel may end it without an event.
+    pub queued: bool,
+    text: String,
+    /// Answers that were lost with the connection.
+    unsent: Vec<PermissionRespondParams>,
+}
+
+/// A call that came back.
+enum Done {
+    Cancelled(Result<TurnCancelResult, Error>),
+    Answered(Box<PermissionRespondParams>, Result<(), Error>),
+}
+
+impl<'a> Follow<'a> {
+    /// A turn whose events are shown and whose questions are asked by key.
+    pub fn new(live: &'a mut Live, transcript: &'a mut Transcript, which: Which) -> Self {
+        let Which { session, turn, interrupts } = which;
+        Self {
+            live,
+            transcript,
+            session,
+            turn,
+            interrupts,
+            on_ask: OnAsk::Keys,
+            whole_session: true,
+            show: true,
+            raw: false,
+            deadline: None,
+            backlog: VecDeque::new(),
+            replay_to: 0,
+            denied: false,
+            timed_out: false,
+            ask: Ask::default(),
+            unsettled: Vec::new(),
+            calls: JoinSet::new(),
+            cancelling: false,
+            queued: false,
+            text: String::new(),
+            unsent: Vec::new(),
+        }
+    }
+
+    /// Follows the turn to its end.
+    pub async fn until_end(&mut self) -> Result<Followed, Failure> {
+        while let Some(incoming) = self.backlog.pop_front() {
+            if let Some(end) = self.event(&incoming)? {
+                self.ask.close(self.transcript)?;
+                return Ok(Followed::Ended(end));
+            }
+        }
+        let (mut tick, mut news) = (tokio::time::interval(TICK), Instant::now());
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let deadline = self.deadline.filter(|_| !self.timed_out);
+            tokio::select! {
+                biased;
+                _ = self.interrupts.recv() => {
+                    if self.cancelling {
+                        self.ask.close(self.transcript)?;
+                        return Ok(Followed::Left);
+                    }
+                    self.ask.close(self.transcript)?;
+                    self.transcript.line("· cancelling; Ctrl-C again leaves")?;
+                    self.cancel();
+                }
+                () = until(deadline) => {
+                    self.timed_out = true;
+                    self.ask.close(self.transcript)?;
+                    self.transcript.line("· the time is over; cancelling")?;
+                    self.cancel();
+                }
+                Some(done) = self.calls.join_next() => {
+                    if let Ok(done) = done
+                        && let Some(end) = self.done(done)?
+                    {
+                        return Ok(Followed::Ended(end));
+                    }
+                }
+                key = self.ask.key() => self.key(&key?)?,
+                item = self.live.next() => match item? {
+                    Item::Event(incoming) => {
+                        news = Instant::now();
+                        if let Some(end) = self.event(&incoming)? {
+                            self.ask.close(self.transcript)?;
+                            return Ok(Followed::Ended(end));
+                        }
+                    }
+                    Item::Reconnected => self.send_again(),
+                },
+                _ = tick.tick(), if self.show && self.transcript.screen.is_live() => {
+                    self.transcript.quiet(news.elapsed().as_secs())?;
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, incoming: &Incoming) -> Result<Option<TurnEnd>, Failure> {
+        if self.raw {
+            let mut out = io::stdout().lock();
+            out.write_all(incoming.raw.get().as_bytes())?;
+            out.write_all(b"\n")?;
+            out.flush()?;
+        }
+        let event = &incoming.event.event;
+        if self.show && incoming.event.seq.is_some_and(|seq| seq <= self.replay_to) {
+            self.transcript.past(event)?;
+        } else if self.show {
+            self.transcript.event(event)?;
+        }
+        let end = match event {
+            AnyEvent::Durable(event) => self.durable(event)?,
+            AnyEvent::Ephemeral(_) | AnyEvent::Unknown(_) => None,
+        };
+        if end.is_none() && self.is_settled() {
+            self.transcript.end_past()?;
+            for request in std::mem::take(&mut self.unsettled) {
+                self.question(&request)?;
+            }
+        }
+        self.ask.redraw(self.transcript)?;
+        Ok(end)
+    }
+
+    fn durable(&mut self, event: &Event) -> Result<Option<TurnEnd>, Failure> {
+        match event {
+            Event::TurnStarted { turn_id, .. } if *turn_id == self.turn => self.queued = false,
+            Event::MessageCompleted { turn_id, role: Role::Assistant, content, .. } if *turn_id == self.turn => {
+                self.text = text_of(content);
+            }
+            Event::ToolEnded { .. } if Transcript::is_denial(&AnyEvent::Durable(event.clone())) => self.denied = true,
+            Event::PermissionRequested { request } if self.whole_session || request.turn_id == self.turn => {
+                self.unsettled.push(request.clone());
+            }
+            Event::PermissionResolved { request_id, .. } => {
+                self.unsettled.retain(|request| request.request_id != *request_id);
+                self.ask.resolved(request_id, "", self.transcript)?;
+            }
+            Event::TurnEnded { turn_id, reason, error, usage, cost, duration_ms } if *turn_id == self.turn => {
+                return Ok(Some(TurnEnd {
+                    reason: *reason,
+                    error: error.clone(),
+                    text: std::mem::take(&mut self.text),
+                    usage: *usage,
+                    cost: *cost,
+                    duration_ms: *duration_ms,
+                }));
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// Whether all that is known has been seen, so that an open question is open.
+    fn is_settled(&self) -> bool {
+        self.backlog.is_empty() && self.live.last_seq() >= self.replay_to
+    }
+
+    fn question(&mut self, request: &PermissionRequest) -> Result<(), Failure> {
+        match self.on_ask {
+            OnAsk::Keys => self.ask.open(request.clone(), self.transcript).map_err(|error| {
+                Failure::new(format!(
+                    "cannot ask on this terminal ({error}); answer with `agentctl allow {}`",
+                    request.request_id
+                ))
+            })?,
+            OnAsk::Deny => {
+                let title = crate::render::request::headline(request);
+                self.transcript
+                    .line(&format!("· denied, since nobody is there to ask: {title} (see --on-ask, --mode)"))?;
+                self.transcript.own_answer(request.request_id.clone());
+                let message = Some(NOBODY_TO_ASK.to_owned());
+                self.answer(PermissionRespondParams { message, stop: Some(false), ..ask::deny(&request.request_id) });
+                self.denied = true;
+            }
+            OnAsk::Wait => {}
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, pressed: &str) -> Result<(), Failure> {
+        if let Some(answer) = self.ask.press(pressed) {
+            self.transcript.own_answer(answer.request_id.clone());
+            if let (PermissionDecision::Allow, Some(call)) = (answer.decision, self.ask.shown_change()) {
+                self.transcript.own_diff(call);
+            }
+            let (id, said) = (answer.request_id.clone(), ask::said(&answer));
+            self.answer(answer);
+            self.ask.resolved(&id, &said, self.transcript)?;
+        }
+        self.ask.redraw(self.transcript)?;
+        Ok(())
+    }
+
+    fn answer(&mut self, params: PermissionRespondParams) {
+        match self.live.client() {
+            Some(client) => {
+                self.calls.spawn(async move {
+                    let result = proto::client::call::<PermissionRespond>(&*client, params.clone()).await;
+                    Done::Answered(Box::new(params), result.map(|_| ()))
+                });
+            }
+            None => self.unsent.push(params),
+        }
+    }
+
+    fn cancel(&mut self) {
+        self.cancelling = true;
+        let params = TurnCancelParams {
+            session_id: self.session.clone(),
+            turn_id: Some(self.turn.clone()),
+            reason: CancelReason::UserAbort,
+            tasks: false,
+        };
+        if let Some(client) = self.live.client() {
+            self.calls.spawn(async move { Done::Cancelled(proto::client::call::<TurnCancel>(&*client, params).await) });
+        }
+    }
+
+    fn send_again(&mut self) {
+        if self.cancelling {
+            self.cancel();
+        }
+        for params in std::mem::take(&mut self.unsent) {
+            self.answer(params);
+        }
+    }
+
+    /// Takes in a call's answer; the turn's end, if it never started and therefore has no event of it.
+    fn done(&mut self, done: Done) -> Result<Option<TurnEnd>, Failure> {
+        match done {
+            Done::Cancelled(Ok(result)) => {
+                if let Some(pids) = result.still_running.filter(|pids| !pids.is_empty()) {
+                    let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+                    self.transcript.line(&format!("! still running after the grace period: {}", pids.join(", ")))?;
+                }
+                let gone = self.queued && result.cancelled.contains(&self.turn);
+                Ok(gone.then(|| TurnEnd {
+                    reason: EndReason::AbortedStreaming,
+                    error: None,
+                    text: String::new(),
+                    usage: Usage::default(),
+                    cost: None,
+                    duration_ms: 0,
+                }))
+            }
+            Done::Answered(params, Err(error)) if live::is_disconnect(&error) => {
+                self.unsent.push(*params);
+                Ok(None)
+            }
+            Done::Cancelled(Err(error)) if live::is_disconnect(&error) => Ok(None), // sent again when connected
+            Done::Cancelled(Err(error)) | Done::Answered(_, Err(error)) => {
+                self.transcript.line(&format!("! {}", live::failure(&error).message))?;
+                Ok(None)
+            }
+            Done::Answered(_, Ok(())) => Ok(None),
+        }
+    }
+}
+
+/// The text of a message.
+pub fn text_of(content: &[MessageBlock]) -> String {
+    let texts = content.iter().filter_map(|block| match block {
+        MessageBlock::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

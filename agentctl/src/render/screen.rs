@@ -1,0 +1,217 @@
+//! Where output goes: running text, lines aside, and on a terminal a few live lines below them that are
+//! redrawn in place. Written by `transcript` and `ask`. It knows no event and escapes nothing.
+
+use super::style::Style;
+use crate::terminal;
+use std::io::{self, Write};
+use unicode_width::UnicodeWidthChar;
+
+/// The two outputs and the state of the cursor.
+pub struct Screen {
+    text: Box<dyn Write>,
+    aside: Box<dyn Write>,
+    /// Whether both outputs are seen as one, so that a line aside has to end a text line first.
+    joined: bool,
+    /// Whether live lines can be drawn.
+    live: bool,
+    /// Colours of the lines aside.
+    style: Style,
+    /// Whether the text's last line is open.
+    open: bool,
+    /// How many live lines stand below the cursor's start.
+    drawn: usize,
+}
+
+impl Screen {
+    /// Everything on standard output: `chat`, `attach`, `logs`.
+    pub fn stdout() -> Self {
+        let fancy = terminal::stdout_is_terminal() && terminal::wants_colour();
+        Self::new(Box::new(io::stdout()), Box::new(io::stdout()), true, fancy)
+    }
+
+    /// Text on standard output, the rest on standard error: `run`.
+    pub fn split() -> Self {
+        let (out, err) = (terminal::stdout_is_terminal(), terminal::stderr_is_terminal());
+        Self::new(Box::new(io::stdout()), Box::new(io::stderr()), out && err, err && terminal::wants_colour())
+    }
+
+    /// No text, the rest on standard error: where standard output is for a program.
+    pub fn aside_only() -> Self {
+        let fancy = terminal::stderr_is_terminal() && terminal::wants_colour();
+        Self::new(Box::new(io::sink()), Box::new(io::stderr()), false, fancy)
+    }
+
+    /// Two outputs of the caller's own; `fancy` turns on colours and live lines.
+    pub fn new(text: Box<dyn Write>, aside: Box<dyn Write>, joined: bool, fancy: bool) -> Self {
+        Self { text, aside, joined, live: fancy, style: Style { colour: fancy }, open: false, drawn: 0 }
+    }
+
+    /// The colours of the lines aside.
+    pub fn style(&self) -> Style {
+        self.style
+    }
+
+    /// Whether live lines can be drawn.
+    pub fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// Writes a part of the running text.
+    pub fn text(&mut self, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.erase()?;
+        self.text.write_all(text.as_bytes())?;
+        self.text.flush()?;
+        self.open = !text.ends_with('\n');
+        Ok(())
+    }
+
+    /// Ends the text's line if it is open.
+    pub fn end_text(&mut self) -> io::Result<()> {
+        if self.open {
+            self.text("\n")?;
+        }
+        Ok(())
+    }
+
+    /// Writes whole lines aside.
+    pub fn line(&mut self, line: &str) -> io::Result<()> {
+        self.erase()?;
+        if self.joined {
+            self.end_text()?;
+        }
+        self.aside.write_all(line.as_bytes())?;
+        self.aside.write_all(b"\n")?;
+        self.aside.flush()
+    }
+
+    /// Shows live lines in place of those before, each cut to the terminal's width.
+    pub fn draw(&mut self, lines: &[String]) -> io::Result<()> {
+        if !self.live || (self.joined && self.open) {
+            return Ok(());
+        }
+        self.erase()?;
+        let width = terminal::width().saturating_sub(1);
+        let cut: Vec<String> = lines.iter().map(|line| fit(line, width)).collect();
+        self.aside.write_all(cut.join("\n").as_bytes())?;
+        self.aside.flush()?;
+        self.drawn = cut.len();
+        Ok(())
+    }
+
+    /// Takes the live lines away.
+    pub fn erase(&mut self) -> io::Result<()> {
+        if self.drawn > 0 {
+            let up = if self.drawn > 1 { format!("\u{1b}[{}A", self.drawn - 1) } else { String::new() };
+            self.aside.write_all(format!("\r{up}\u{1b}[J").as_bytes())?;
+            self.aside.flush()?;
+            self.drawn = 0;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = self.erase(); // best effort: the terminal may be gone
+    }
+}
+
+/// Cuts a line to a width in columns; colour sequences of ours count nothing and are kept whole.
+pub fn fit(line: &str, width: usize) -> String {
+    let mut out = String::new();
+    let (mut used, mut in_sequence, mut cut) = (0, false, false);
+    for c in line.chars() {
+        if in_sequence || c == '\u{1b}' {
+            in_sequence = c != 'm';
+            out.push(c);
+            continue;
+        }
+        let columns = if c == '\t' { 1 } else { c.width().unwrap_or(0) };
+        if cut || used + columns > width {
+            cut = true;
+            continue;
+        }
+        used += columns;
+        out.push(if c == '\t' { ' ' } else { c });
+    }
+    out
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    /// An output that a test can read.
+    #[derive(Clone, Default)]
+    pub struct Paper(Arc<Mutex<Vec<u8>>>);
+
+    impl Paper {
+        pub fn read(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    impl Write for Paper {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_aside_ends_an_open_text_line_only_on_one_stream() {
+        let both = Paper::default();
+        let mut screen = Screen::new(Box::new(both.clone()), Box::new(both.clone()), true, false);
+        screen.text("half").unwrap();
+        screen.line("note").unwrap();
+        screen.text("rest").unwrap();
+        screen.end_text().unwrap();
+        assert_eq!(both.read(), "half\nnote\nrest\n");
+
+        let (text, aside) = (Paper::default(), Paper::default());
+        let mut screen = Screen::new(Box::new(text.clone()), Box::new(aside.clone()), false, false);
+        screen.text("half").unwrap();
+        screen.line("note").unwrap();
+        screen.text(" and half\n").unwrap();
+        assert_eq!((text.read().as_str(), aside.read().as_str()), ("half and half\n", "note\n"));
+    }
+
+    #[test]
+    fn live_lines_are_taken_away_before_anything_else_is_written() {
+        let paper = Paper::default();
+        let mut screen = Screen::new(Box::new(paper.clone()), Box::new(paper.clone()), true, true);
+        screen.draw(&["one".to_owned(), "two".to_owned()]).unwrap();
+        screen.line("kept").unwrap();
+        assert_eq!(paper.read(), "one\ntwo\r\u{1b}[1A\u{1b}[Jkept\n");
+    }
+
+    #[test]
+    fn without_a_terminal_there_are_no_live_lines() {
+        let paper = Paper::default();
+        let mut screen = Screen::new(Box::new(paper.clone()), Box::new(paper.clone()), true, false);
+        screen.draw(&["one".to_owned()]).unwrap();
+        assert_eq!(paper.read(), "");
+    }
+
+    #[test]
+    fn a_line_is_cut_by_columns() {
+        let table = [
+            ("plain", 3, "pla"),
+            ("世界", 3, "世"),
+            ("\u{1b}[31mred\u{1b}[0m", 2, "\u{1b}[31mre\u{1b}[0m"),
+            ("a\tb", 9, "a b"),
+            ("", 4, ""),
+        ];
+        for (line, width, cut) in table {
+            assert_eq!(fit(line, width), cut);
+        }
+    }
+}
