@@ -1,0 +1,58 @@
+//! A fresh machine: no key, no model, no daemon. `agentctl chat` starts one and shows it off.
+
+use std::fs;
+use tests::{Agentctl, Home, Pty, binary};
+
+#[test]
+fn the_tour_edits_a_file_after_asking() {
+    let home = Home::new();
+    let mut chat = Pty::start(&home, &binary("agentctl"), &["chat", "take the tour"]);
+    chat.expect("demo/guide");
+    chat.expect("agentd-tour/notes.txt");
+    chat.expect("[y] yes");
+    let notes = home.workspace().join("agentd-tour/notes.txt");
+    assert!(!notes.exists(), "nothing is written before the answer");
+    chat.send("y");
+    // The diff of the edit, then the question.
+    chat.expect("[x] watch an agent edit a file");
+    chat.expect("[y] yes");
+    assert!(fs::read_to_string(&notes).unwrap().contains("[ ] watch"));
+    chat.send("y");
+    chat.expect("wc -l");
+    chat.expect("That was the tour.");
+    chat.expect("› ");
+    assert!(fs::read_to_string(&notes).unwrap().contains("[x] watch"));
+    chat.send("/quit\r");
+    chat.expect("the session stays");
+    assert_eq!(chat.wait(), Some(0));
+    let agentctl = Agentctl::new(&home);
+    assert!(agentctl.ok(&["ls"]).contains("take the tour"));
+    agentctl.ok(&["stop"]);
+}
+
+#[test]
+fn ctrl_c_cancels_a_turn_and_a_second_one_leaves() {
+    let home = Home::new();
+    let mut chat = Pty::start(&home, &binary("agentctl"), &["chat", "count slowly"]);
+    chat.expect("I count to 30");
+    chat.send("\u{3}");
+    chat.expect("› ");
+    chat.send("what are you?\r");
+    chat.expect("This is a demonstration");
+    chat.expect("› ");
+    chat.send("\u{3}");
+    chat.expect("Ctrl-C again");
+    chat.expect("› ");
+    chat.send("\u{3}");
+    assert_eq!(chat.wait(), Some(0));
+    Agentctl::new(&home).ok(&["stop"]);
+}
+
+#[test]
+fn any_prompt_is_answered_plainly() {
+    let home = Home::new();
+    let agentctl = Agentctl::new(&home);
+    let answer = agentctl.ok(&["run", "write me a poem"]);
+    assert!(answer.contains("demonstration") && answer.contains("ANTHROPIC_API_KEY"), "{answer}");
+    agentctl.ok(&["stop"]);
+}

@@ -1,0 +1,25 @@
+//! End to end: the real daemon, a real socket, real processes, a scripted model over real HTTP. One
+//! file a feature. Whatever can be proved closer to the code is proved there.
+
+// Test code starts processes and threads of its own.
+#![allow(clippy::disallowed_methods)]
+
+mod agentctl;
+mod attach;
+mod bad_input;
+mod busy;
+mod cancel;
+mod crash;
+mod demo;
+mod fifo;
+mod framing;
+mod full_disk;
+mod models;
+mod permission;
+mod protocol;
+mod race;
+mod replay;
+mod resume;
+mod sessions;
+mod streaming_tools;
+mod turn;

@@ -1,0 +1,162 @@
+//! Models that refuse, break off or are not there: a clear message, and the session goes on. And the
+//! second wire format.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::net::TcpListener;
+use tests::{Client, Daemon, Event, ModelServer, Reply, assert_order, delta_text};
+
+/// Runs a prompt that must fail; the error of its end.
+fn fail(client: &Client, session: &str) -> Value {
+    let events = client.run(session, "go");
+    let end = events.last().unwrap();
+    assert_eq!(end.text("reason"), "model_error", "{}", end.body);
+    end.body["error"].clone()
+}
+
+#[test]
+fn errors_are_told_apart_and_the_session_goes_on() {
+    let refusals = [
+        (401, "authentication_error", "authentication"),
+        (403, "permission_error", "authentication"),
+        (404, "not_found_error", "modelNotFound"),
+        (400, "invalid_request_error", "invalidRequest"),
+    ];
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    for (status, kind, word) in refusals {
+        model.reply(Reply::error(status, kind, "the provider's own words"));
+        let error = fail(&client, &session);
+        assert_eq!(error["kind"], word, "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(!message.contains("sk-test-key"), "a key in {message}");
+        model.reply(Reply::says("fine"));
+        assert_order(&client.run(&session, "again"), &["turn.ended(completed)"]);
+    }
+}
+
+#[test]
+fn an_overload_is_tried_again() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::error(529, "overloaded_error", "busy")).reply(Reply::says("now"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    assert_order(&client.run(&session, "go"), &["turn.ended(completed)"]);
+    assert_eq!(model.requests()[0].bytes, model.requests()[1].bytes);
+}
+
+#[test]
+fn streams_that_break_off_end_the_turn_and_the_session_goes_on() {
+    let half = || Reply::new().text("half a sen");
+    let broken = [
+        ("cut", half().cut()),
+        ("missing end", half().without_end()),
+        ("cut in an event", half().cut_at(420)),
+        ("nothing", half().cut_at(0)),
+    ];
+    for (what, reply) in broken {
+        let model = ModelServer::start();
+        let daemon = Daemon::with_model(&model);
+        let client = Client::connect(&daemon);
+        let session = client.session(&daemon.workspace());
+        model.answer_with(move |_| reply.clone());
+        let error = fail(&client, &session);
+        assert!(["truncated", "unreachable"].contains(&error["kind"].as_str().unwrap()), "{what}: {error}");
+        model.answer_with(|_| Reply::says("fine"));
+        assert_order(&client.run(&session, "again"), &["turn.ended(completed)"]);
+    }
+}
+
+#[test]
+fn garbage_ends_the_turn_and_the_session_goes_on() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    model.answer_with(|_| Reply::new().text("so").raw("event: content_block_delta\ndata: {not json\n\n"));
+    assert_eq!(fail(&client, &session)["kind"], "malformed");
+    model.answer_with(|_| Reply::says("fine").raw("event: from_the_future\ndata: {\"type\":\"from_the_future\"}\n\n"));
+    let events = client.run(&session, "an event of a later version is no garbage");
+    assert_order(&events, &["turn.ended(completed)"]);
+}
+
+#[test]
+fn a_dead_host_is_named() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let provider = json!({"api": "openai-chat", "baseUrl": format!("http://{address}/v1"), "models": [{"id": "m"}]});
+    let settings = json!({"providers": {"dead": provider}, "model": "dead/m"});
+    let daemon = Daemon::builder().settings(&settings).start();
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    let error = fail(&client, &session);
+    assert_eq!(error["kind"], "unreachable", "{error}");
+    assert!(error["message"].as_str().unwrap().contains(&address.to_string()), "{error}");
+}
+
+#[test]
+fn a_missing_key_is_named() {
+    let model = ModelServer::start();
+    let settings = json!({"providers": {"test": {"apiKeyEnv": "NO_SUCH_KEY"}}});
+    let daemon = Daemon::builder().model(&model).settings(&settings).start();
+    let client = Client::connect(&daemon);
+    let text = match client.call("session/create", &json!({"cwd": daemon.workspace()})) {
+        Err(error) => error.message,
+        Ok(result) => {
+            let session = result["session"]["id"].as_str().unwrap().to_owned();
+            client.attach(&session, 1);
+            fail(&client, &session)["message"].as_str().unwrap().to_owned()
+        }
+    };
+    assert!(text.contains("NO_SUCH_KEY"), "{text}");
+    assert_eq!(model.requests().len(), 0);
+}
+
+#[test]
+fn chat_completions_stream_text_and_tools() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let file = daemon.workspace().join("a.txt");
+    fs::write(&file, "a needle\n").unwrap();
+    let look = json!({"file_path": file});
+    model.reply(Reply::new().text("Let me look.").tool("t1", "Read", &look).tool("t2", "Read", &look));
+    model.reply(Reply::says("It holds a needle."));
+    let client = Client::connect(&daemon);
+    let session = client.session_with(&json!({"cwd": daemon.workspace(), "model": "chat/m1"}));
+    let events = client.run(&session, "what is in a.txt?");
+    assert_order(&events, &["tool.ended(t1 completed)", "turn.ended(completed)"]);
+    assert_eq!(delta_text(&of_message(&events, 1)), "It holds a needle.");
+    let request = model.wait_for_request(2);
+    assert_eq!(request.path, "/v1/chat/completions");
+    assert_eq!(request.tool_results().len(), 2);
+    assert!(request.tool_results()[0].1.contains("a needle"));
+    assert_eq!(request.headers["authorization"], "Bearer sk-test-key");
+}
+
+/// The deltas of the n-th message.
+fn of_message(events: &[Event], n: usize) -> Vec<Event> {
+    let completed: Vec<&Event> = events.iter().filter(|event| event.kind == "message.completed").collect();
+    let id = completed[n].text("messageId");
+    events.iter().filter(|event| event.kind == "message.delta" && event.text("messageId") == id).cloned().collect()
+}
+
+#[test]
+fn a_session_can_change_its_model() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::new().thinking("hm", "c2ln").text("one")).reply(Reply::says("two"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.run(&session, "first");
+    let updated = client.call_ok("session/update", &json!({"sessionId": session, "model": "chat/m1"}));
+    assert_eq!(updated["session"]["model"], "chat/m1");
+    assert_order(&client.run(&session, "second"), &["turn.ended(completed)"]);
+    assert_eq!(model.wait_for_request(2).path, "/v1/chat/completions");
+    let ids: Vec<Value> = client.call_ok("model/list", &json!({}))["models"].as_array().unwrap().clone();
+    assert!(ids.iter().any(|model| model["id"] == "test/m1" && model["default"] == true), "{ids:?}");
+    assert!(ids.iter().any(|model| model["id"] == "demo/guide"), "{ids:?}");
+}

@@ -1,0 +1,100 @@
+//! Tools start while the model still streams: side by side where that is safe, alone where it is not,
+//! results to the model in call order. Order is proved by gates and pipes, never by time.
+
+use crate::fifo::Fifo;
+use serde_json::json;
+use std::fs;
+use tests::{Client, Daemon, Event, ModelServer, Reply, assert_order};
+
+#[test]
+fn a_result_is_announced_before_the_stream_goes_on() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let file = daemon.workspace().join("a.txt");
+    fs::write(&file, "one\n").unwrap();
+    let input = json!({"file_path": file});
+    model.reply(Reply::new().tool("t1", "Read", &input).gate("g").tool("t2", "Read", &input));
+    model.reply(Reply::says("done"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "go");
+    let early = client.events_until("tool.ended");
+    assert_order(&early, &["tool.queued(t1 Read)", "tool.started(t1)", "tool.ended(t1 completed)"]);
+    model.wait_at("g");
+    assert!(!early.iter().any(|event| event.kind == "message.completed"));
+    model.open("g");
+    let late = client.events_until("turn.ended");
+    assert_order(&late, &["tool.queued(t2 Read)", "tool.ended(t2 completed)", "turn.ended(completed)"]);
+    let ids: Vec<String> = model.wait_for_request(2).tool_results().into_iter().map(|(id, _)| id).collect();
+    assert_eq!(ids, ["t1", "t2"]);
+}
+
+#[test]
+fn a_call_whose_input_is_not_complete_does_not_run() {
+    let model = ModelServer::start();
+    let daemon = Daemon::builder().model(&model).settings(&json!({"permissions": {"allow": ["Bash"]}})).start();
+    let harmless = "{\"command\": \"touch half\"";
+    model.reply(Reply::new().text("so").partial_tool("t1", "Bash", harmless).gate("g").cut());
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "go");
+    model.wait_at("g");
+    model.open("g");
+    let events = client.events_until("turn.ended");
+    assert_order(&events, &["turn.ended(model_error)"]);
+    assert!(!events.iter().any(|event| event.kind == "tool.started"), "{events:?}");
+    assert!(!daemon.workspace().join("half").exists());
+}
+
+#[test]
+fn readers_run_together_a_writer_alone_and_results_keep_their_order() {
+    let model = ModelServer::start();
+    let daemon = Daemon::builder().model(&model).settings(&json!({"permissions": {"allow": ["Bash"]}})).start();
+    let pipes: Vec<Fifo> = (1..=4).map(|n| Fifo::new(&daemon.workspace(), &format!("p{n}"))).collect();
+    let cat = |n: usize| json!({"command": format!("cat p{n}")});
+    let writer = json!({"command": "cat p3 > out"});
+    let calls = Reply::new().tool("t1", "Bash", &cat(1)).tool("t2", "Bash", &cat(2));
+    model.reply(calls.tool("t3", "Bash", &writer).tool("t4", "Bash", &cat(4)));
+    model.reply(Reply::says("done"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "go");
+    let mut events = take_started(&client, 2);
+    let mut started: Vec<&str> = events.iter().filter(|event| event.kind == "tool.started").map(call_of).collect();
+    started.sort_unstable();
+    assert_eq!(started, ["t1", "t2"], "both readers run, nothing else does");
+    // The second ends first; were the writer let past the readers, or the last reader past the writer, the
+    // log would show it below.
+    pipes[1].release("two");
+    events.extend(client.events_until("tool.ended"));
+    pipes[0].release("one");
+    events.extend(client.events_while("until t3 starts", |event| !is(event, "tool.started", "t3")));
+    pipes[2].release("three");
+    events.extend(client.events_while("until t4 starts", |event| !is(event, "tool.started", "t4")));
+    pipes[3].release("four");
+    events.extend(client.events_until("turn.ended"));
+    assert_order(&events, &["tool.ended(t2 completed)", "tool.ended(t1 completed)", "tool.started(t3)"]);
+    assert_order(&events, &["tool.ended(t3 completed)", "tool.started(t4)", "turn.ended(completed)"]);
+    let results = model.wait_for_request(2).tool_results();
+    let ids: Vec<&str> = results.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(ids, ["t1", "t2", "t3", "t4"]);
+    assert!(results[0].1.contains("one") && results[1].1.contains("two") && results[3].1.contains("four"));
+    assert_eq!(fs::read_to_string(daemon.workspace().join("out")).unwrap(), "three");
+}
+
+/// Events up to the n-th `tool.started`.
+fn take_started(client: &Client, count: usize) -> Vec<Event> {
+    let mut started = 0;
+    client.events_while("until tools start", |event| {
+        started += usize::from(event.kind == "tool.started");
+        started < count
+    })
+}
+
+fn is(event: &Event, kind: &str, call: &str) -> bool {
+    event.kind == kind && call_of(event) == call
+}
+
+fn call_of(event: &Event) -> &str {
+    event.text("toolCallId")
+}
