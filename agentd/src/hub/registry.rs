@@ -13,7 +13,6 @@ use proto::session::{Mode, Pending, SessionInfo, SessionStatus, Usage};
 use proto::{ErrorKind, RpcError};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// All sessions of this daemon.
@@ -25,7 +24,6 @@ pub struct Hub {
     entries: Mutex<HashMap<SessionId, Entry>>,
     /// Held while a session is loaded, so that none is loaded twice.
     loading: tokio::sync::Mutex<()>,
-    draining: AtomicBool,
 }
 
 /// A session in the registry.
@@ -67,7 +65,6 @@ impl Hub {
             own_env: Arc::new(own_env),
             entries: Mutex::default(),
             loading: tokio::sync::Mutex::default(),
-            draining: AtomicBool::new(false),
         });
         for id in hub.state.session_ids()? {
             hub.enlist(id).await;
@@ -100,7 +97,7 @@ impl Hub {
     }
 
     fn check_running(&self) -> Result<(), RpcError> {
-        if self.draining.load(Ordering::Relaxed) {
+        if self.services.is_draining() {
             let message = "agentd is about to stop: try again once it has started anew";
             return Err(RpcError::new(ErrorKind::ShuttingDown, message));
         }
@@ -344,7 +341,7 @@ impl Hub {
 
     /// Refuses new turns and sessions from now on.
     pub fn refuse_new(&self) {
-        self.draining.store(true, Ordering::Relaxed);
+        self.services.drain();
     }
 
     /// Refuses new turns and sessions from now on, and waits until no turn runs. The caller sets the deadline.

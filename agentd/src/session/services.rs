@@ -5,6 +5,7 @@ use crate::model::{Models, ToolDefinition};
 use crate::process::Processes;
 use crate::tools::Registry;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -22,6 +23,8 @@ pub struct Services {
     pub processes: Arc<Processes>,
     /// The tools as models are told of them.
     pub definitions: Arc<[ToolDefinition]>,
+    /// Set once agentd is about to stop: nothing new starts.
+    draining: AtomicBool,
 }
 
 impl Services {
@@ -43,7 +46,18 @@ impl Services {
                 input_schema: tool.input_schema.clone(),
             })
             .collect();
-        Self { models, settings, loader, tools, processes, definitions }
+        Self { models, settings, loader, tools, processes, definitions, draining: AtomicBool::new(false) }
+    }
+
+    /// From now on nothing new starts.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether agentd is about to stop.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
     }
 
     /// The settings as they are now.

@@ -175,15 +175,20 @@ impl Actor {
         Ok(TurnResumeResult { turn_id: id })
     }
 
-    /// Starts the next prompt that waits, if nothing runs and no cut turn is to be looked at first.
+    /// Starts the next prompt that waits, if nothing runs and no cut turn is to be looked at first. While
+    /// agentd is about to stop, it waits in the log.
     pub(super) fn start_queued(&mut self) {
-        while self.running.is_none() && self.log.state().interrupted.is_none() && self.check_open().is_ok() {
+        while self.running.is_none() && self.may_start_queued() {
             let Some(next) = self.log.state().queue.front().cloned() else { return };
             if let Err(error) = self.begin(next.into()) {
                 tracing::error!(session = %self.log.state().info.id, %error, "a queued prompt waits on");
                 return;
             }
         }
+    }
+
+    fn may_start_queued(&self) -> bool {
+        !self.services.is_draining() && self.log.state().interrupted.is_none() && self.check_open().is_ok()
     }
 
     fn begin(&mut self, turn: NewTurn) -> Result<(), RpcError> {
@@ -256,14 +261,15 @@ impl Actor {
 
     fn end_unstarted(&mut self, turn_id: TurnId, reason: EndReason, error: Option<(&str, String)>) {
         let error = error.map(|(kind, message)| TurnError { kind: kind.to_owned(), message });
-        let usage = self.log.state().turn.as_ref().map_or_else(Usage::default, |turn| turn.usage);
+        let usage = Usage::default();
         self.append_end(Event::TurnEnded { turn_id, reason, error, usage, cost: None, duration_ms: 0 });
     }
 
     /// Appends a turn's end and answers those who wait for it.
     pub(super) fn append_end(&mut self, event: Event) {
         let Event::TurnEnded { turn_id, reason, usage, .. } = &event else { return };
-        let text = self.log.state().turn.as_ref().map(|turn| turn.text.clone()).unwrap_or_default();
+        let open = self.log.state().turn.as_ref().filter(|turn| turn.id == *turn_id);
+        let text = open.map(|turn| turn.text.clone()).unwrap_or_default();
         if let Err(error) = self.log.append(&event, Room::Reserve) {
             // Not even the reserve could be written. The log is loaded anew when it is next asked for; its
             // recovery closes the turn then.

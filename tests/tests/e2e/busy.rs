@@ -48,6 +48,26 @@ fn a_prompt_can_end_the_turn_and_start_its_own() {
 }
 
 #[test]
+fn a_prompt_that_is_cancelled_while_it_waits_ends_with_nothing_of_the_running_turn() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::calls("t1", "Read", &json!({"file_path": "nothing"})));
+    model.reply(Reply::new().text("a").gate("g"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "first");
+    model.wait_at("g");
+    let waiting = client.prompt(&session, "second");
+    let cancelled = client.call_ok("turn/cancel", &json!({"sessionId": session, "turnId": waiting}));
+    assert_eq!(cancelled["cancelled"], json!([waiting]));
+    let end = client.events_until("turn.ended").pop().unwrap();
+    assert_eq!((end.text("turnId"), end.text("reason")), (waiting.as_str(), "aborted_streaming"));
+    assert_eq!(end.body["usage"]["outputTokens"], 0, "{}", end.body);
+    model.open("g");
+    assert_order(&client.events_until("turn.ended"), &["turn.ended(completed)"]);
+}
+
+#[test]
 fn a_turn_that_is_not_the_expected_one_is_an_error() {
     let model = ModelServer::start();
     let daemon = Daemon::with_model(&model);

@@ -81,6 +81,32 @@ fn a_stop_lets_a_running_turn_end_and_refuses_new_ones() {
 }
 
 #[test]
+fn a_prompt_that_waits_outlives_a_stop_and_starts_after_it() {
+    let model = ModelServer::start();
+    let mut daemon = Daemon::builder().model(&model).settings(&json!({"limits": {"drainMs": 60_000}})).start();
+    model.reply_to("first", Reply::new().text("one ").gate("g").text("two"));
+    model.reply_to("second", Reply::says("three"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "the first");
+    model.wait_at("g");
+    client.prompt(&session, "the second");
+    client.call_ok("daemon/shutdown", &json!({"mode": "drain"}));
+    model.open("g");
+    assert_order(&client.events_until("turn.ended"), &["turn.queued", "turn.ended(completed)"]);
+    client.leave();
+    assert!(daemon.wait().success());
+    assert_eq!(model.requests().len(), 1, "nothing new starts while agentd stops");
+    daemon.start_again();
+    let client = Client::connect(&daemon);
+    let last = client.call_ok("session/events", &json!({"sessionId": session}));
+    let first_end =
+        last["events"].as_array().unwrap().iter().find(|event| event["event"]["type"] == "turn.ended").unwrap();
+    client.attach(&session, first_end["seq"].as_u64().unwrap());
+    assert_order(&client.events_until("turn.ended"), &["turn.started", "turn.ended(completed)"]);
+}
+
+#[test]
 fn an_open_question_survives_a_restart() {
     let model = ModelServer::start();
     let mut daemon = Daemon::with_model(&model);
