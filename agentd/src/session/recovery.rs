@@ -14,8 +14,9 @@ use proto::session::Usage;
 pub enum Recovery {
     /// No turn was cut.
     Nothing,
-    /// The turn waits for a person and nothing of its calls has started: it goes on waiting.
-    Revive(OpenTurn),
+    /// The turn waits for a person and nothing of its calls has started: it goes on waiting, after this
+    /// event if its message was still under way.
+    Revive(Option<Event>),
     /// The turn is over: append these.
     Close(Vec<Event>),
 }
@@ -24,26 +25,28 @@ pub enum Recovery {
 #[must_use]
 pub fn plan(state: &SessionState) -> Recovery {
     let Some(turn) = &state.turn else { return Recovery::Nothing };
-    let untouched = turn.loose.is_empty() && turn.calls.iter().all(|call| !call.started);
+    let untouched = turn.calls.iter().all(|call| !call.started);
     if untouched && !turn.calls.is_empty() && !state.permissions.is_empty() {
-        return Recovery::Revive(turn.clone());
+        return Recovery::Revive(cut_message(state, turn));
     }
     Recovery::Close(closing(state, turn))
 }
 
+/// The message that was under way, with the calls that were complete: they have results, or will.
+fn cut_message(state: &SessionState, turn: &OpenTurn) -> Option<Event> {
+    (!turn.loose.is_empty()).then(|| Event::MessageCompleted {
+        message_id: MessageId(format!("{}.{}", turn.id, state.info.last_seq + 1)),
+        turn_id: turn.id.clone(),
+        role: Role::Assistant,
+        content: turn.loose.clone(),
+        model: turn.options.model.clone().unwrap_or_else(|| state.info.model.clone()),
+        stop_reason: "interrupted".to_owned(),
+        usage: Usage { context_window: state.info.usage.context_window, ..Usage::default() },
+    })
+}
+
 fn closing(state: &SessionState, turn: &OpenTurn) -> Vec<Event> {
-    let mut events = Vec::new();
-    if !turn.loose.is_empty() {
-        events.push(Event::MessageCompleted {
-            message_id: MessageId(format!("{}.{}", turn.id, state.info.last_seq + 1)),
-            turn_id: turn.id.clone(),
-            role: Role::Assistant,
-            content: turn.loose.clone(),
-            model: turn.options.model.clone().unwrap_or_else(|| state.info.model.clone()),
-            stop_reason: "interrupted".to_owned(),
-            usage: Usage { context_window: state.info.usage.context_window, ..Usage::default() },
-        });
-    }
+    let mut events: Vec<Event> = cut_message(state, turn).into_iter().collect();
     events.extend(state.permissions.iter().map(|open| Event::PermissionResolved {
         request_id: open.request.request_id.clone(),
         decision: PermissionDecision::Deny,
@@ -87,5 +90,154 @@ fn cut_call(call: &OpenCall) -> Event {
         persisted_path: None,
         duration_ms: 0,
         cause: Some(ToolCause::Restart),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proto::content::{MessageBlock, Prompt};
+    use proto::event::{ToolKind, TurnOptions};
+    use proto::permission::PermissionRequest;
+    use proto::session::{Mode, Pending, SessionInfo, SessionStatus};
+    use serde_json::{Map, json};
+
+    fn session(events: &[Event]) -> SessionState {
+        let info = SessionInfo {
+            id: "s".into(),
+            title: String::new(),
+            cwd: "/".into(),
+            model: "test/model".into(),
+            mode: Mode::Default,
+            status: SessionStatus::Idle,
+            created_at: String::new(),
+            updated_at: String::new(),
+            turn_count: 0,
+            last_seq: 0,
+            usage: Usage::default(),
+            cost: None,
+            parent: None,
+            pending: Pending::default(),
+            queue: Vec::new(),
+            task_count: 0,
+            trusted: false,
+            additional_directories: Vec::new(),
+            ephemeral: false,
+            metadata: Map::new(),
+        };
+        let created = Event::SessionCreated { session: info, system_prompt: None };
+        let mut state = SessionState::from_first(&created).unwrap();
+        for (at, event) in events.iter().enumerate() {
+            state.apply(at as u64 + 2, "", event);
+        }
+        state
+    }
+
+    fn started() -> Event {
+        Event::TurnStarted {
+            turn_id: "t".into(),
+            prompt: Some(Prompt::Text("go".into())),
+            attachments: Vec::new(),
+            client: None,
+            options: TurnOptions::default(),
+            resumes: None,
+        }
+    }
+
+    fn queued(id: &str) -> Event {
+        Event::ToolQueued {
+            tool_call_id: id.into(),
+            turn_id: "t".into(),
+            tool: "Bash".into(),
+            input: json!({}),
+            title: String::new(),
+            kind: ToolKind::Execute,
+            read_only: false,
+            concurrency_safe: false,
+        }
+    }
+
+    fn reason() -> DecisionReason {
+        DecisionReason { kind: ReasonType::Mode, layer: 9, detail: String::new(), rule: None, source: None }
+    }
+
+    fn asked(id: &str) -> Event {
+        let request = PermissionRequest {
+            request_id: format!("req_{id}").as_str().into(),
+            session_id: "s".into(),
+            turn_id: "t".into(),
+            tool_call_id: id.into(),
+            tool: "Bash".into(),
+            input: json!({}),
+            title: String::new(),
+            reason: reason(),
+            suggestions: Vec::new(),
+            preview: None,
+        };
+        Event::PermissionRequested { request }
+    }
+
+    fn ran(id: &str) -> Event {
+        Event::ToolStarted { tool_call_id: id.into(), input: json!({}), decision: reason() }
+    }
+
+    fn said(ids: &[&str]) -> Event {
+        let block = |id: &&str| MessageBlock::ToolUse { id: (*id).into(), name: "Bash".into(), input: json!({}) };
+        Event::MessageCompleted {
+            message_id: "m".into(),
+            turn_id: "t".into(),
+            role: Role::Assistant,
+            content: ids.iter().map(block).collect(),
+            model: "test/model".into(),
+            stop_reason: "tool_use".into(),
+            usage: Usage::default(),
+        }
+    }
+
+    fn words(recovery: Recovery) -> Vec<String> {
+        let word = |event: &Event| match event {
+            Event::MessageCompleted { content, .. } => format!("message {}", content.len()),
+            Event::PermissionResolved { request_id, .. } => format!("resolved {request_id}"),
+            Event::ToolEnded { tool_call_id, summary, .. } => format!("{tool_call_id} {summary}"),
+            Event::TurnEnded { reason, .. } => format!("{reason:?}"),
+            other => format!("{other:?}"),
+        };
+        match recovery {
+            Recovery::Nothing => vec!["nothing".into()],
+            Recovery::Revive(message) => std::iter::once("revive".into()).chain(message.iter().map(word)).collect(),
+            Recovery::Close(events) => events.iter().map(word).collect(),
+        }
+    }
+
+    #[test]
+    fn each_moment_of_a_turn_has_its_recovery() {
+        let cases: [(&[Event], &[&str]); 7] = [
+            (&[], &["nothing"]),
+            (&[started()], &["Interrupted"]),
+            (&[started(), queued("a"), ran("a"), said(&["a"])], &["a may have run", "Interrupted"]),
+            (&[started(), queued("a"), ran("a")], &["message 1", "a may have run", "Interrupted"]),
+            (&[started(), queued("a"), queued("b"), said(&["a", "b"]), asked("a")], &["revive"]),
+            (&[started(), queued("a"), asked("a")], &["revive", "message 1"]),
+            (
+                &[started(), queued("a"), ran("a"), queued("b"), said(&["a", "b"]), asked("b")],
+                &["resolved req_b", "a may have run", "b not run", "Interrupted"],
+            ),
+        ];
+        for (events, expected) in cases {
+            assert_eq!(words(plan(&session(events))), expected, "{events:?}");
+        }
+    }
+
+    /// After the closing events no tool use is left without a result, and nothing is open.
+    #[test]
+    fn what_recovery_writes_makes_the_log_whole() {
+        let mut events = vec![started(), queued("a"), ran("a"), queued("b")];
+        let Recovery::Close(closing) = plan(&session(&events)) else { panic!("not closed") };
+        events.extend(closing);
+        let state = session(&events);
+        assert_eq!(state.turn, None);
+        assert_eq!(state.interrupted, Some("t".into()));
+        assert_eq!(state.transcript.unanswered().count(), 0);
+        assert_eq!(plan(&state), Recovery::Nothing);
     }
 }
