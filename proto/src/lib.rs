@@ -15,6 +15,7 @@ pub mod frame;
 pub mod ids;
 pub mod methods;
 pub mod permission;
+pub mod places;
 pub mod schema;
 pub mod session;
 pub mod task;

@@ -1,19 +1,14 @@
 //! Where agentd keeps things (PROTOCOL.md §1, §6, §9). Pure functions of an environment.
 
 use super::environment::Environment;
+use proto::places;
 use proto::{ErrorKind, RpcError};
 use std::path::{Path, PathBuf};
 
-/// The folder of sessions: `$AGENTD_STATE_DIR`, else `$XDG_STATE_HOME/agentd`, else `~/.local/state/agentd`.
+/// The folder of sessions (`proto::places::state_dir`).
 #[must_use]
 pub fn state_dir(env: &Environment) -> PathBuf {
-    if let Some(dir) = env.get("AGENTD_STATE_DIR") {
-        return PathBuf::from(dir);
-    }
-    match env.get("XDG_STATE_HOME") {
-        Some(dir) => PathBuf::from(dir).join("agentd"),
-        None => home(env).join(".local/state/agentd"),
-    }
+    places::state_dir(|name| env.get(name), || home(env))
 }
 
 /// The user's settings folder: `$XDG_CONFIG_HOME/agentd`, else `~/.config/agentd`.
@@ -25,16 +20,10 @@ pub fn config_dir(env: &Environment) -> PathBuf {
     }
 }
 
-/// The socket: `$AGENTD_SOCKET`, else `$XDG_RUNTIME_DIR/agentd/agentd.sock`, else `/tmp/agentd-<uid>/agentd.sock`.
+/// The socket (`proto::places::socket`).
 #[must_use]
 pub fn socket_path(env: &Environment) -> PathBuf {
-    if let Some(path) = env.get("AGENTD_SOCKET") {
-        return PathBuf::from(path);
-    }
-    match env.get("XDG_RUNTIME_DIR") {
-        Some(dir) => PathBuf::from(dir).join("agentd/agentd.sock"),
-        None => PathBuf::from(format!("/tmp/agentd-{}/agentd.sock", nix::unistd::getuid())),
-    }
+    places::socket(|name| env.get(name), nix::unistd::getuid().as_raw())
 }
 
 /// The user's home.

@@ -60,9 +60,9 @@ impl Waker {
         let mut loaded = blocking(move || read(dir, env, record)).await?;
         match plan(loaded.log.state()) {
             Recovery::Nothing => {}
-            Recovery::Revive(message) => {
-                if let Some(message) = &message {
-                    loaded.log.append(message, Room::Reserve).map_err(storage_failed)?;
+            Recovery::Revive(events) => {
+                for event in &events {
+                    loaded.log.append(event, Room::Reserve).map_err(storage_failed)?;
                 }
                 loaded.revive.clone_from(&loaded.log.state().turn);
             }

@@ -14,9 +14,9 @@ use proto::session::Usage;
 pub enum Recovery {
     /// No turn was cut.
     Nothing,
-    /// The turn waits for a person and nothing of its calls has started: it goes on waiting, after this
-    /// event if its message was still under way.
-    Revive(Option<Event>),
+    /// The turn waits for a person and nothing of its calls has started: it goes on waiting, after
+    /// these events, if its message was still under way.
+    Revive(Vec<Event>),
     /// The turn is over: append these.
     Close(Vec<Event>),
 }
@@ -27,7 +27,7 @@ pub fn plan(state: &SessionState) -> Recovery {
     let Some(turn) = &state.turn else { return Recovery::Nothing };
     let untouched = turn.calls.iter().all(|call| !call.started);
     if untouched && !turn.calls.is_empty() && !state.permissions.is_empty() {
-        return Recovery::Revive(cut_message(state, turn));
+        return Recovery::Revive(cut_message(state, turn).into_iter().collect());
     }
     Recovery::Close(closing(state, turn))
 }
