@@ -204,7 +204,8 @@ pub enum Event {
     /// Some fields of the session changed.
     #[serde(rename = "session.updated")]
     SessionUpdated {
-        /// The changed fields, by the names of `SessionInfo`.
+        /// The changed fields, by the names of `SessionInfo`, each as a field of the event.
+        #[serde(flatten)]
         changed: Map<String, Value>,
     },
     /// The session was closed.

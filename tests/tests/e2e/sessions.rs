@@ -68,10 +68,7 @@ fn an_update_is_an_event_and_a_deletion_is_final() {
     let updated = client.call_ok("session/update", &change);
     assert_eq!(updated["session"]["title"], "new");
     let event = client.expect_event("session.updated");
-    assert_eq!(
-        (&event.body["changed"]["mode"], &event.body["changed"]["metadata"]["a"]),
-        (&json!("acceptEdits"), &json!(1))
-    );
+    assert_eq!((&event.body["mode"], &event.body["metadata"]["a"]), (&json!("acceptEdits"), &json!(1)));
     client.call_ok("session/delete", &json!({"sessionId": session}));
     client.leave();
     assert_eq!(client.call_err("session/get", &json!({"sessionId": session})).code, -32001);

@@ -182,7 +182,7 @@ fn nothing_that_a_model_or_tool_says_drives_the_terminal() {
         end,
         json!({"type": "file.changed", "path": evil, "toolCallId": "1", "diff": format!("+{evil}")}),
         json!({"type": "notice", "level": "warning", "text": evil}),
-        json!({"type": "session.updated", "changed": {"title": evil}}),
+        json!({"type": "session.updated", "title": evil}),
         json!({"type": "context.compacted", "trigger": evil, "beforeTokens": 1, "afterTokens": 1, "summary": evil}),
         json!({"type": "model.switched", "from": evil, "to": evil, "reason": evil}),
         turn_ended("model_error", Some(evil)),
