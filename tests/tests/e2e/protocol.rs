@@ -5,15 +5,34 @@ use proto::methods::METHOD_NAMES;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
-use tests::{Client, Daemon, ModelServer, Reply};
+use tests::{Agentctl, Client, Daemon, Home, ModelServer, Reply};
+
+fn page() -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/PROTOCOL.md")).unwrap()
+}
+
+#[test]
+fn the_page_s_commands_are_there() {
+    let page = page();
+    let section = page.split("\n## ").find(|section| section.starts_with("7.")).unwrap();
+    let cells = section.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
+    let commands: Vec<&str> =
+        cells.flat_map(|cell| cell.split("`, `")).filter_map(|usage| usage.split([' ', '`']).next()).collect();
+    assert!(commands.len() > 20, "{commands:?}");
+    let home = Home::new();
+    let help = Agentctl::new(&home).ok(&["--help"]);
+    let there: Vec<&str> = help.lines().filter_map(|line| line.trim().split(' ').next()).collect();
+    for command in commands {
+        assert!(there.contains(&command), "the page has `agentctl {command}`, which is not there");
+    }
+}
 
 #[test]
 fn what_the_page_marks_as_not_yet_answers_so() {
     let daemon = Daemon::start();
     let client = Client::connect(&daemon);
     client.leave();
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/PROTOCOL.md");
-    let page = fs::read_to_string(page).unwrap();
+    let page = page();
     for method in METHOD_NAMES.iter().filter(|method| **method != "daemon/shutdown") {
         let marked = format!("`{method}`");
         let row = page.lines().find(|line| line.split('|').nth(1).is_some_and(|cell| cell.contains(&marked)));
