@@ -12,6 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+/// How the event that ends a session's log begins.
+const CLOSED: &[u8] = br#"{"type":"session.closed""#;
+
 /// A running forwarder.
 #[derive(Debug)]
 pub struct Forwarder {
@@ -74,6 +77,7 @@ impl Task {
         self.answered.cancelled().await;
         let session = serde_json::to_string(&self.session).unwrap_or_default();
         let start = format!(r#"{{"jsonrpc":"2.0","method":"{SESSION_EVENT}","params":{{"sessionId":{session},"#);
+        let mut closed = false;
         loop {
             if self.sent_seq >= self.subscription.replay_to() {
                 for (at, event) in std::mem::take(&mut self.open) {
@@ -83,9 +87,14 @@ impl Task {
                 }
             }
             let (message, seq) = match self.subscription.next().await {
-                Delivery::Durable(record) => (durable(&start, &record), Some(record.seq)),
+                Delivery::Durable(record) => {
+                    closed = record.event.starts_with(CLOSED);
+                    (durable(&start, &record), Some(record.seq))
+                }
                 Delivery::Ephemeral(at, event) => (ephemeral(&start, &at, event), None),
-                // The session was deleted, or its log is to be read anew: who attaches again finds out.
+                // Nothing follows a session's end, so nobody need come back.
+                Delivery::Ended if closed => return,
+                // The session's log is to be read anew: who attaches again finds out.
                 Delivery::Ended => return self.cut_off(),
             };
             tokio::select! {
