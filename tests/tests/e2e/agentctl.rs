@@ -38,7 +38,7 @@ fn run_prints_json_in_two_forms() {
     let lines = agentctl.ok(&["run", "q", "--output", "stream-json"]);
     let events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<&str> = events.iter().map(|event| event["event"]["type"].as_str().unwrap()).collect();
-    assert!(kinds.contains(&"turn.started") && kinds.contains(&"message.delta"), "{kinds:?}");
+    assert!(kinds.contains(&"turn.started") && kinds.contains(&"message.completed"), "{kinds:?}");
     assert_eq!(kinds.last(), Some(&"turn.ended"));
     assert!(events.iter().all(|event| event["sessionId"].is_string()));
 }

@@ -58,12 +58,22 @@ fn a_late_joiner_gets_the_message_under_way_from_its_start() {
     late.attach(&session, 0);
     model.open("g");
     model.wait_at("h");
+    // The stream stands still until both have read all of it.
+    let mut text = delta_text(&seen);
+    seen.extend(first.events_while("for the rest", |event| grow(&mut text, event)));
+    let mut text = String::new();
+    let mut joined = late.events_while("for all of it", |event| grow(&mut text, event));
     model.open("h");
+    assert_eq!([delta_text(&seen), delta_text(&joined)], ["Grüße, Welt", "Grüße, Welt"]);
     seen.extend(first.events_until("turn.ended"));
-    let joined = late.events_until("turn.ended");
-    assert_eq!(delta_text(&seen), "Grüße, Welt");
-    assert_eq!(delta_text(&joined), "Grüße, Welt");
+    joined.extend(late.events_until("turn.ended"));
     assert_eq!(outline(&joined), format!("session.created {}", outline(&seen)));
+}
+
+/// Adds a delta's text; whether more is to come.
+fn grow(text: &mut String, event: &Event) -> bool {
+    text.push_str(if event.kind == "message.delta" { event.text("text") } else { "" });
+    !text.ends_with("Welt")
 }
 
 #[test]

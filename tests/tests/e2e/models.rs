@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use std::fs;
 use std::net::TcpListener;
-use tests::{Client, Daemon, Event, ModelServer, Reply, assert_order, delta_text};
+use tests::{Client, Daemon, ModelServer, Reply, assert_order};
 
 /// Runs a prompt that must fail; the error of its end.
 fn fail(client: &Client, session: &str) -> Value {
@@ -129,19 +129,13 @@ fn chat_completions_stream_text_and_tools() {
     let session = client.session_with(&json!({"cwd": daemon.workspace(), "model": "chat/m1"}));
     let events = client.run(&session, "what is in a.txt?");
     assert_order(&events, &["tool.ended(t1 completed)", "turn.ended(completed)"]);
-    assert_eq!(delta_text(&of_message(&events, 1)), "It holds a needle.");
+    let said = events.iter().rfind(|event| event.kind == "message.completed").unwrap();
+    assert_eq!(said.body["content"], json!([{"type": "text", "text": "It holds a needle."}]));
     let request = model.wait_for_request(2);
     assert_eq!(request.path, "/v1/chat/completions");
     assert_eq!(request.tool_results().len(), 2);
     assert!(request.tool_results()[0].1.contains("a needle"));
     assert_eq!(request.headers["authorization"], "Bearer sk-test-key");
-}
-
-/// The deltas of the n-th message.
-fn of_message(events: &[Event], n: usize) -> Vec<Event> {
-    let completed: Vec<&Event> = events.iter().filter(|event| event.kind == "message.completed").collect();
-    let id = completed[n].text("messageId");
-    events.iter().filter(|event| event.kind == "message.delta" && event.text("messageId") == id).cloned().collect()
 }
 
 #[test]

@@ -128,6 +128,7 @@ fn an_open_question_comes_to_whoever_attaches() {
     let session = first.session(&daemon.workspace());
     first.prompt(&session, "go");
     first.events_until("permission.requested");
+    first.leave();
     drop(first);
     let second = Client::connect(&daemon);
     second.attach(&session, 0);

@@ -70,7 +70,7 @@ fn an_update_is_an_event_and_a_deletion_is_final() {
     let event = client.expect_event("session.updated");
     assert_eq!((&event.body["mode"], &event.body["metadata"]["a"]), (&json!("acceptEdits"), &json!(1)));
     client.call_ok("session/delete", &json!({"sessionId": session}));
-    client.leave();
+    client.expect_event("session.closed");
     assert_eq!(client.call_err("session/get", &json!({"sessionId": session})).code, -32001);
     assert!(!daemon.home().state_dir().join("sessions").join(&session).exists());
 }
@@ -150,7 +150,7 @@ fn an_ephemeral_session_is_gone_once_it_is_closed() {
     let client = Client::connect(&daemon);
     let session = client.session_with(&json!({"cwd": daemon.workspace(), "ephemeral": true}));
     client.call_ok("session/close", &json!({"sessionId": session}));
-    client.leave();
+    client.expect_event("session.closed");
     assert_eq!(client.call_err("session/get", &json!({"sessionId": session})).code, -32001);
     assert!(!daemon.home().state_dir().join("sessions").join(&session).exists());
 }

@@ -8,10 +8,15 @@ use tests::{Client, Daemon, ModelServer, Reply, assert_order, delta_text, fake_p
 fn a_prompt_is_answered() {
     let model = ModelServer::start();
     let daemon = Daemon::with_model(&model);
-    model.reply(Reply::new().text("Hello ").text("there"));
+    model.reply(Reply::new().text("Hello ").text("there").gate("g"));
     let client = Client::connect(&daemon);
     let session = client.session(&daemon.workspace());
-    let events = client.run(&session, "hi");
+    client.prompt(&session, "hi");
+    // The stream stands still until all of it has been read: a delta may be left out once the whole
+    // message is there.
+    let mut events = client.events_while("for the text", |event| !event.text("text").ends_with("there"));
+    model.open("g");
+    events.extend(client.events_until("turn.ended"));
     assert_eq!(outline(&events), "turn.started message.completed(end_turn) turn.ended(completed)");
     assert_eq!(delta_text(&events), "Hello there");
     let seqs: Vec<u64> = events.iter().filter_map(|event| event.seq).collect();
