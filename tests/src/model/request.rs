@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// One request that the model server got.
 #[derive(Debug, Clone)]
@@ -14,6 +15,8 @@ pub struct Request {
     pub bytes: Vec<u8>,
     /// The same as JSON; null where they are not JSON.
     pub body: Value,
+    /// When its head was read; for benchmarks.
+    pub arrived: Instant,
 }
 
 impl Request {

@@ -12,12 +12,13 @@ use hyper::body::{Bytes, Frame, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
@@ -50,6 +51,8 @@ struct State {
     violations: Vec<String>,
     said: Said,
     unused_is_fine: bool,
+    /// When the stream of a reply ended, by the request's number.
+    ends: BTreeMap<usize, Instant>,
 }
 
 impl ModelServer {
@@ -148,6 +151,13 @@ impl ModelServer {
         self.state(|state| state.requests.clone())
     }
 
+    /// When the last byte of the reply to the n-th request, counted from 1, was handed to the socket. For
+    /// benchmarks; none while it streams.
+    #[must_use]
+    pub fn ended_at(&self, n: usize) -> Option<Instant> {
+        self.state(|state| state.ends.get(&n).copied())
+    }
+
     /// The violations so far; they count as seen and no longer fail the test.
     #[must_use]
     pub fn take_violations(&self) -> Vec<String> {
@@ -207,6 +217,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 }
 
 async fn answer(shared: &Arc<Shared>, request: hyper::Request<Incoming>) -> Answer {
+    let arrived = Instant::now();
     let (head, body) = request.into_parts();
     let path = head.uri.path().to_owned();
     if head.method == hyper::Method::GET {
@@ -219,7 +230,7 @@ async fn answer(shared: &Arc<Shared>, request: hyper::Request<Incoming>) -> Answ
     let headers = head.headers.iter().filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.into())));
     let bytes = body.to_bytes().to_vec();
     let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-    let request = Request { path, headers: headers.collect(), bytes, body };
+    let request = Request { path, headers: headers.collect(), bytes, body, arrived };
     let (reply, number) = shared.take(request.clone());
     match (reply, Face::of_path(&request.path)) {
         (Some(reply), Some(face)) => stream_or_plain(shared, face, &reply, &request.body, number),
@@ -263,7 +274,7 @@ fn stream_or_plain(shared: &Arc<Shared>, face: Face, reply: &Reply, request: &Va
         Some(given) => plain(given.status, given.body.clone()),
         None => {
             let chunks = face.render(reply, request, number);
-            let mut answer = hyper::Response::new(StreamBody::new(body(Arc::clone(shared), chunks)).boxed());
+            let mut answer = hyper::Response::new(StreamBody::new(body(Arc::clone(shared), chunks, number)).boxed());
             answer.headers_mut().insert("content-type", "text/event-stream".parse().expect("a header"));
             answer
         }
@@ -275,10 +286,14 @@ fn stream_or_plain(shared: &Arc<Shared>, face: Face, reply: &Reply, request: &Va
     answer
 }
 
-fn body(shared: Arc<Shared>, chunks: Vec<Chunk>) -> impl Stream<Item = io::Result<Frame<Bytes>>> {
-    stream::unfold((shared, VecDeque::from(chunks)), |(shared, mut chunks)| async move {
+fn body(shared: Arc<Shared>, chunks: Vec<Chunk>, number: usize) -> impl Stream<Item = io::Result<Frame<Bytes>>> {
+    stream::unfold((shared, VecDeque::from(chunks)), move |(shared, mut chunks)| async move {
         loop {
-            match chunks.pop_front()? {
+            let Some(chunk) = chunks.pop_front() else {
+                shared.state.lock().unwrap().ends.insert(number, Instant::now());
+                return None;
+            };
+            match chunk {
                 Chunk::Bytes(bytes) => return Some((Ok(Frame::data(Bytes::from(bytes))), (shared, chunks))),
                 Chunk::Gate(name) => shared.gates.get(&name).pass().await,
                 Chunk::Cut => {

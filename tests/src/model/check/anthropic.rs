@@ -179,7 +179,8 @@ mod tests {
         ));
         let headers = [("content-type", "application/json"), ("anthropic-version", "1"), ("x-api-key", "k")];
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let request = Request { path: String::new(), headers, bytes: Vec::new(), body };
+        let request =
+            Request { path: String::new(), headers, bytes: Vec::new(), body, arrived: std::time::Instant::now() };
         violations(Face::Anthropic, &request, &said)
     }
 

@@ -129,7 +129,11 @@ mod tests {
         let mut said = Said::default();
         said.add(&Reply::new().tool("t1", "Read", &json!({"a": 1})).tool("t2", "Read", &json!({"a": 1})));
         let headers = [("content-type".to_owned(), "application/json".to_owned())].into();
-        violations(Face::Chat, &Request { path: String::new(), headers, bytes: Vec::new(), body }, &said)
+        violations(
+            Face::Chat,
+            &Request { path: String::new(), headers, bytes: Vec::new(), body, arrived: std::time::Instant::now() },
+            &said,
+        )
     }
 
     #[test]
