@@ -40,7 +40,9 @@ fn cold_agentd() -> Samples {
         let mut command = home.command(&binary("agentd"));
         let mut child = None;
         let elapsed = Samples::timed(1, || {
-            child = Some(command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("it starts"));
+            child = Some(
+                command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts"),
+            );
             ask(&home.socket());
         });
         stop(&home);

@@ -25,7 +25,7 @@ pub fn cpu_with_children(pid: u32) -> f64 {
     ticks * 1000.0 / TICKS_PER_SECOND
 }
 
-/// CPU of a process's live threads in milliseconds, exact, and how often they were put on a processor.
+/// CPU of a process's live threads in milliseconds, exact.
 pub fn cpu_of_threads(pid: u32) -> f64 {
     let spent = |task: &str| {
         let text = fs::read_to_string(format!("/proc/{pid}/task/{task}/schedstat")).unwrap_or_default();

@@ -139,7 +139,8 @@ impl ModelServer {
     #[must_use]
     pub fn wait_for_request(&self, n: usize) -> Request {
         let mut count = self.shared.count.subscribe();
-        self.wait(&format!("request {n} did not come; there were {}", self.requests().len()), async move {
+        let so_far = self.state(|state| state.requests.len());
+        self.wait(&format!("request {n} did not come; at first there were {so_far}"), async move {
             count.wait_for(|count| *count >= n).await.map(drop).expect("the server holds the sender");
         });
         self.state(|state| state.requests[n - 1].clone())
