@@ -3,6 +3,7 @@
 
 use super::keys;
 use super::settings::Settings;
+use crate::policy::Rule;
 use serde_json::{Map, Value, json};
 
 /// A step from a value to one in it.
@@ -129,7 +130,7 @@ impl Sieve {
         }
         let mut good = Vec::new();
         for (at, item) in items.into_iter().enumerate() {
-            match self.fits(&json!([item])) {
+            match self.fits(&json!([item])).and_then(|()| self.is_rule(&item)) {
                 Ok(()) => good.push(item),
                 Err(why) => {
                     self.path.push(Step::Item(at));
@@ -139,6 +140,20 @@ impl Sieve {
             }
         }
         Some(Value::Array(good))
+    }
+
+    /// Whether an entry of a list of permission rules is one.
+    fn is_rule(&self, entry: &Value) -> Result<(), String> {
+        let of_rules = match self.path.as_slice() {
+            [Step::Key(parent), Step::Key(list)] => {
+                parent == "permissions" && ["allow", "ask", "deny"].contains(&list.as_str())
+            }
+            _ => false,
+        };
+        match entry.as_str().filter(|_| of_rules) {
+            Some(rule) => Rule::parse(rule).map(|_| ()).map_err(|error| error.to_string()),
+            None => Ok(()),
+        }
     }
 
     fn unknown(&mut self, key: &str, known: &[&str]) {

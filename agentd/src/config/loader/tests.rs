@@ -56,6 +56,18 @@ fn without_files_there_are_the_defaults_and_no_errors() {
 }
 
 #[test]
+fn an_entry_that_is_no_rule_is_told_wherever_it_stands() {
+    for list in ["allow", "ask", "deny"] {
+        let loaded = load(&format!(r#"{{"permissions": {{"{list}": ["Bash(rm", "", "Bash(ls)"]}}}}"#));
+        let told = messages(&loaded);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].starts_with(&format!("line 1: permissions.{list}[0]: \"Bash(rm\" is not a permission rule")));
+        let permissions = loaded.settings.permissions;
+        assert_eq!([permissions.allow, permissions.ask, permissions.deny].concat(), ["Bash(ls)"]);
+    }
+}
+
+#[test]
 fn a_stronger_layer_wins_and_lists_merge() {
     let layers = [".claude/settings.json", USER, "given.json", "managed.json"];
     for top in 0..layers.len() {
