@@ -14,6 +14,8 @@ pub struct Screen {
     joined: bool,
     /// Whether live lines can be drawn.
     live: bool,
+    /// Whether text is shown while it grows.
+    streams: bool,
     /// Colours of the lines aside.
     style: Style,
     /// Whether the text's last line is open.
@@ -29,10 +31,19 @@ impl Screen {
         Self::new(Box::new(io::stdout()), Box::new(io::stdout()), true, fancy)
     }
 
-    /// Text on standard output, the rest on standard error: `run`.
+    /// Text on standard output, the rest on standard error: `run`. A program that reads the text gets each
+    /// message whole: of one that breaks off and is made anew it could not tell which half is void.
     pub fn split() -> Self {
         let (out, err) = (terminal::stdout_is_terminal(), terminal::stderr_is_terminal());
-        Self::new(Box::new(io::stdout()), Box::new(io::stderr()), out && err, err && terminal::wants_colour())
+        let screen =
+            Self::new(Box::new(io::stdout()), Box::new(io::stderr()), out && err, err && terminal::wants_colour());
+        if out { screen } else { screen.whole_messages() }
+    }
+
+    /// The same, but text is shown only once it is whole.
+    pub fn whole_messages(mut self) -> Self {
+        self.streams = false;
+        self
     }
 
     /// No text, the rest on standard error: where standard output is for a program.
@@ -43,7 +54,8 @@ impl Screen {
 
     /// Two outputs of the caller's own; `fancy` turns on colours and live lines.
     pub fn new(text: Box<dyn Write>, aside: Box<dyn Write>, joined: bool, fancy: bool) -> Self {
-        Self { text, aside, joined, live: fancy, style: Style { colour: fancy }, open: false, drawn: 0 }
+        let style = Style { colour: fancy };
+        Self { text, aside, joined, live: fancy, streams: true, style, open: false, drawn: 0 }
     }
 
     /// The colours of the lines aside.
@@ -54,6 +66,11 @@ impl Screen {
     /// Whether live lines can be drawn.
     pub fn is_live(&self) -> bool {
         self.live
+    }
+
+    /// Whether text is shown while it grows.
+    pub fn streams(&self) -> bool {
+        self.streams
     }
 
     /// Writes a part of the running text.

@@ -158,6 +158,7 @@ impl Transcript {
 
     fn ephemeral(&mut self, event: &Ephemeral) -> io::Result<()> {
         match event {
+            Ephemeral::MessageDelta { .. } if !self.screen.streams() => Ok(()),
             Ephemeral::MessageDelta { message_id, block, kind, offset, text } => {
                 let message = self.messages.entry(message_id.clone()).or_default();
                 let blocks = match kind {

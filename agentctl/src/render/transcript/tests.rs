@@ -62,6 +62,24 @@ fn turn_ended(reason: &str, error: Option<&str>) -> Value {
 }
 
 #[test]
+fn a_program_gets_each_message_whole_and_none_that_is_void() {
+    let paper = Paper::default();
+    let screen = Screen::new(Box::new(paper.clone()), Box::new(std::io::sink()), false, false).whole_messages();
+    let mut transcript = Transcript::new(screen, ALL);
+    for event in [
+        delta(0, "text", 0, "half a sen"),
+        json!({"type": "message.tombstoned", "messageId": "m", "reason": "retry"}),
+        delta(0, "text", 0, "whole"),
+        completed(json!([{"type": "text", "text": "whole"}])),
+        turn_ended("completed", None),
+    ] {
+        transcript.event(&serde_json::from_value(event).unwrap()).unwrap();
+    }
+    drop(transcript);
+    assert_eq!(paper.read(), "whole\n");
+}
+
+#[test]
 fn streamed_text_is_shown_once() {
     let stream = [
         delta(0, "text", 0, "Hello"),
