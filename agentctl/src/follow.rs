@@ -106,7 +106,8 @@ pub struct Follow<'a> {
     /// Questions of old news.
     unsettled: Vec<PermissionRequest>,
     calls: JoinSet<Done>,
-    cancelling: bool,
+    /// Whether it was cancelled from here.
+    pub cancelling: bool,
     /// Whether the turn waits for another one, so that a cancel may end it without an event.
     pub queued: bool,
     text: String,

@@ -77,7 +77,8 @@ async fn follow_turn(args: &Run, target: &Target, place: &Place, params: TurnSta
     let Followed::Ended(end) = follow.until_end().await? else {
         return Err(Failure::silent(code::CANCELLED));
     };
-    let exit = exit_code(&end, follow.timed_out, follow.denied);
+    // a turn that our own Ctrl-C ended was not ended by an answer before it
+    let exit = exit_code(&end, follow.timed_out, follow.denied && !follow.cancelling);
     if args.output == Output::Json {
         print_json(&result_object(&live, session_id, turn_id, &end).await)?;
     }
