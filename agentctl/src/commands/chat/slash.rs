@@ -18,14 +18,15 @@ pub const HELP: [(&str, &str); 8] = [
     ("/help", "this list"),
     ("/status", "how the session is"),
     ("/sessions", "the newest sessions"),
-    ("/model [MODEL]", "which model answers; with a name: use that one from the next turn on"),
-    ("/mode [MODE]", "when you are asked; with a name: use that one from the next tool call on"),
+    ("/model [MODEL]", "which model answers, or the one for the next turn"),
+    ("/mode [MODE]", "when you are asked, or how it is from now on"),
     ("/cancel", "cancel the running turn and all that wait"),
     ("/resume", "go on with a turn that a restart cut"),
     ("/quit", "leave; the session stays (Ctrl-D does the same)"),
 ];
 /// What else `/help` tells.
-const KEYS: &str = "Ctrl-C cancels the running turn, again leaves. A line that ends with \\ goes on in the next one.";
+const KEYS: [&str; 2] =
+    ["Ctrl-C cancels the running turn, again leaves.", "A line that ends with \\ goes on in the next one."];
 /// Sessions that `/sessions` shows.
 const SESSIONS: u64 = 10;
 
@@ -83,7 +84,10 @@ impl Chatter {
         for (usage, what) in HELP {
             self.transcript.line(&format!("  {usage:<16}{what}"))?;
         }
-        Ok(self.transcript.line(&format!("  {KEYS}"))?)
+        for line in KEYS {
+            self.transcript.line(&format!("  {line}"))?;
+        }
+        Ok(())
     }
 
     async fn status(&mut self) -> Result<(), Failure> {
@@ -192,6 +196,14 @@ mod tests {
         ];
         for (line, parsed) in table {
             assert_eq!(parse(line), parsed, "{line}");
+        }
+    }
+
+    #[test]
+    fn help_fits_a_plain_terminal() {
+        let lines = HELP.iter().map(|(usage, what)| format!("  {usage:<16}{what}"));
+        for line in lines.chain(KEYS.iter().map(|line| format!("  {line}"))) {
+            assert!(line.chars().count() <= 80, "{line}");
         }
     }
 }
