@@ -21,6 +21,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
+/// The longest single argument of a program on Linux, less the NUL byte at its end.
+const MAX_COMMAND_BYTES: usize = (128 << 10) - 1;
+
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)] // the model's fields are accepted as the field knows them, though nothing reads some yet
@@ -78,6 +81,12 @@ impl Tool for Bash {
         }
         if input.command.contains('\0') {
             return Err("the field `command` holds a NUL byte; give a command without it".to_owned());
+        }
+        if input.command.len() > MAX_COMMAND_BYTES {
+            return Err(format!(
+                "the field `command` is longer than {MAX_COMMAND_BYTES} bytes, more than the system takes; put the \
+                 text into a file with Write and use that"
+            ));
         }
         if input.run_in_background == Some(true) {
             return Err("`run_in_background` is not supported yet; leave it out, and end the command with `&` if it \
@@ -327,6 +336,14 @@ mod tests {
         scratch.write(".git/config", "[core]\n\tfsmonitor = ./evil\n");
         assert!(!is_allowed(&scratch, "git status"), "the folder's own git would run a program");
         assert!(is_allowed(&scratch, "ls"));
+    }
+
+    #[test]
+    fn a_command_that_the_system_would_refuse_is_refused_before() {
+        let context = Scratch::new().context();
+        let of = |bytes: usize| Bash.validate(&json!({"command": "x".repeat(bytes)}), &context);
+        assert_eq!(of(MAX_COMMAND_BYTES), Ok(()));
+        assert!(of(MAX_COMMAND_BYTES + 1).unwrap_err().contains("put the text into a file with Write"));
     }
 
     #[test]
