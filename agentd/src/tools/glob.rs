@@ -91,7 +91,7 @@ impl Search {
         let (fixed, pattern) = split_fixed(&input.pattern);
         let base = input.path.as_deref().unwrap_or(".");
         let start = if fixed.is_empty() { base.to_owned() } else { format!("{}/{fixed}", base.trim_end_matches('/')) };
-        let root = if fixed.starts_with('/') || fixed.starts_with("~/") { fixed } else { &start };
+        let root = if fixed.starts_with('/') || fixed == "~" || fixed.starts_with("~/") { fixed } else { &start };
         let root = locate(root, context)?;
         let matcher = GlobBuilder::new(pattern)
             .literal_separator(true)
@@ -188,6 +188,16 @@ mod tests {
             (json!({"pattern": "*.ts"}), "No file matches; to search the folders below too, use `**/*.ts`."),
         ] {
             assert_eq!(assert_ok(&scratch.run(&Glob, input.clone())), expected, "{input}");
+        }
+    }
+
+    #[test]
+    fn home_is_known_by_its_sign() {
+        let scratch = tree(&["a"]);
+        let home = crate::base::paths::home(&scratch.context().env);
+        for pattern in ["~/*.none", "~/**/*.none"] {
+            let search = Search::new(&Input { pattern: pattern.to_owned(), path: None }, &scratch.context()).unwrap();
+            assert_eq!(search.root.path, home.join(""), "{pattern}");
         }
     }
 

@@ -71,7 +71,8 @@ pub(super) fn locate(path: &str, context: &ToolContext) -> Result<Place, String>
     if path.contains('\0') {
         return Err("the path holds a NUL byte; give a path without it".to_owned());
     }
-    let path = match path.strip_prefix("~/") {
+    let below_home = if path == "~" { Some("") } else { path.strip_prefix("~/") };
+    let path = match below_home {
         Some(rest) => crate::base::paths::home(&context.env).join(rest),
         None => context.cwd.join(path),
     };
@@ -232,6 +233,7 @@ mod tests {
         assert!(matches!(read(context.outputs_dir.join("a.txt").to_str().unwrap()), ToolVerdict::Allow { .. }));
         assert!(matches!(read("/etc/passwd"), ToolVerdict::Ask { .. }));
         assert!(matches!(read("~/x"), ToolVerdict::Ask { .. }));
+        assert!(matches!(read("~"), ToolVerdict::Ask { .. }), "home itself, not a folder of that name");
     }
 
     #[test]
