@@ -163,21 +163,33 @@ impl Collector {
             self.lines.push(format!("\n[There is more; go on with offset {next}, or search for less]"));
         }
         if shown == 0 && self.seen > 0 {
-            self.lines.push(format!("[There are only {} lines; the offset is past them]", self.seen));
+            let word = if self.layout.mode == OutputMode::Content { "line" } else { "file" };
+            let all = counted(self.seen as u64, false, word);
+            self.lines.push(format!("[There is no more: {all} in all]"));
         } else if self.seen == 0 {
             self.lines.insert(0, "No match.".to_owned());
         }
-        let plus = if more { "+" } else { "" };
         let summary = match self.layout.mode {
             _ if self.seen == 0 => "no match".to_owned(),
-            OutputMode::Content => format!("{shown}{plus} lines"),
-            OutputMode::FilesWithMatches => {
-                format!("{}{plus} file{}", self.files, if self.files == 1 { "" } else { "s" })
+            OutputMode::Content => counted(shown as u64, more, "line"),
+            OutputMode::FilesWithMatches => counted(self.files, more, "file"),
+            OutputMode::Count => {
+                format!("{} in {}", counted(self.matches, more, "match"), counted(self.files, more, "file"))
             }
-            OutputMode::Count => format!("{}{plus} matches in {}{plus} files", self.matches, self.files),
         };
         Ok(large_result::success(self.lines.join("\n"), summary, context))
     }
+}
+
+/// `1 line`, `2 lines`, `2+ matches`; with `more` there were further ones.
+fn counted(count: u64, more: bool, word: &str) -> String {
+    let plus = if more { "+" } else { "" };
+    let ending = match word {
+        _ if count == 1 && !more => "",
+        "match" => "es",
+        _ => "s",
+    };
+    format!("{count}{plus} {word}{ending}")
 }
 
 impl Sink for Collector {

@@ -30,8 +30,11 @@ pub(super) fn matcher(input: &Input) -> Result<RegexMatcher, String> {
         builder.line_terminator(Some(b'\n'));
     }
     builder.build(&input.pattern).map_err(|error| {
-        let hint =
-            if input.pattern.contains("\\n") && !multiline { "; to match across lines, set `multiline`" } else { "" };
+        let hint = if (input.pattern.contains("\\n") || input.pattern.contains('\n')) && !multiline {
+            "; to match across lines, set `multiline`"
+        } else {
+            ""
+        };
         format!("the field `pattern` is not a valid regular expression: {error}{hint}")
     })
 }

@@ -76,10 +76,7 @@ fn limits_say_that_there_is_more() {
     assert_eq!(output.summary, "250+ lines");
     for (input, expected) in [
         (json!({"pattern": "x", "output_mode": "content", "offset": 298}), "f:299:x\nf:300:x"),
-        (
-            json!({"pattern": "x", "output_mode": "content", "offset": 300}),
-            "[There are only 300 lines; the offset is past them]",
-        ),
+        (json!({"pattern": "x", "output_mode": "content", "offset": 300}), "[There is no more: 300 lines in all]"),
         (json!({"pattern": "x", "output_mode": "content", "head_limit": 1, "offset": 299}), "f:300:x"),
     ] {
         assert_eq!(assert_ok(&scratch.run(&Grep, input.clone())), expected, "{input}");
@@ -127,4 +124,30 @@ fn a_cancelled_search_says_so() {
     let scratch = tree();
     scratch.cancel.cancel();
     assert!(assert_error(&scratch.run(&Grep, json!({"pattern": "a"}))).contains("cancelled"));
+}
+
+#[test]
+fn summaries_count_in_plain_words() {
+    let scratch = Scratch::new();
+    scratch.write("a", "x\n");
+    scratch.write("b", "y\ny\n");
+    for (pattern, mode, summary) in [
+        ("x", "content", "1 line"),
+        ("x", "files_with_matches", "1 file"),
+        ("x", "count", "1 match in 1 file"),
+        ("y", "content", "2 lines"),
+        ("y", "count", "2 matches in 1 file"),
+        ("[xy]", "files_with_matches", "2 files"),
+    ] {
+        let output = scratch.run(&Grep, json!({"pattern": pattern, "output_mode": mode}));
+        assert_eq!(output.summary, summary, "{pattern} {mode}");
+    }
+    let output = scratch.run(&Grep, json!({"pattern": "x", "offset": 5}));
+    assert_eq!(assert_ok(&output), "[There is no more: 1 file in all]");
+    for pattern in ["x\ny", "x\\ny"] {
+        assert!(
+            assert_error(&scratch.run(&Grep, json!({"pattern": pattern}))).contains("set `multiline`"),
+            "{pattern:?}"
+        );
+    }
 }
