@@ -148,7 +148,7 @@ fn plan_change(input: &Input, place: Place, loaded: Loaded, context: &ToolContex
         ));
     }
     let bytes = text_file::encode(&edited.text, old.encoding, old.bom)
-        .map_err(|character| super::write::unencodable(&name, character, old.encoding))?;
+        .map_err(|character| super::write::unencodable(&name, character))?;
     let change = Change::Existing { loaded: Box::new(loaded), before: old.text, edited, knows_all: seen.is_none() };
     Ok(Plan { place, name, bytes, change })
 }

@@ -5,7 +5,7 @@ use super::diff;
 use super::input::{parse, schema};
 use super::paths::{Place, changing, locate, shown};
 use super::read_state::Knowledge;
-use super::text_file::{self, Encoding, Loaded};
+use super::text_file::{self, Loaded};
 use super::tool::{FileChange, Tool, ToolContext, ToolOutput, ToolVerdict};
 use futures::future::BoxFuture;
 use proto::event::ToolKind;
@@ -113,15 +113,15 @@ fn plan(input: Input, context: &ToolContext) -> Result<Plan, String> {
             ));
         }
     }
-    let bytes = text_file::encode(&input.content, old.encoding, old.bom)
-        .map_err(|character| unencodable(&name, character, old.encoding))?;
+    let bytes =
+        text_file::encode(&input.content, old.encoding, old.bom).map_err(|character| unencodable(&name, character))?;
     Ok(Plan { place, name, before: Some((loaded, old.text)), after: input.content, bytes })
 }
 
 /// The sentence for a character that a file's encoding has no form for.
-pub(super) fn unencodable(name: &str, character: char, encoding: Encoding) -> String {
+pub(super) fn unencodable(name: &str, character: char) -> String {
     format!(
-        "{name} is not UTF-8 ({encoding:?}) and can't hold the character `{character}`; leave it out, or convert the file first"
+        "{name} is not UTF-8: its characters are single bytes, so it can't hold the character `{character}`; leave it out, or convert the file first"
     )
 }
 
