@@ -223,7 +223,7 @@ impl Machine {
             effects.push(tombstone(message.id.clone(), "retry"));
         }
         self.attempts += 1;
-        let text = format!("{} Trying again (retry {}).", fault.message.trim_end(), self.attempts);
+        let text = retry_notice(&fault.message, self.attempts);
         effects.push(Effect::Append(Event::Notice { level: NoticeLevel::Warning, text }));
         self.call_model(after_ms, effects);
     }
@@ -340,4 +340,11 @@ fn tool_ended(tool_call_id: ToolCallId, outcome: ToolOutcome) -> Effect {
         duration_ms: outcome.duration_ms,
         cause: outcome.cause,
     })
+}
+
+/// What people are told of a model call that is made again.
+pub(super) fn retry_notice(why: &str, attempt: u32) -> String {
+    let why = why.trim_end();
+    let stop = if why.ends_with(['.', '?', '!']) { "" } else { "." };
+    format!("{why}{stop} Trying again (retry {attempt}).")
 }

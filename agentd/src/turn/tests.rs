@@ -361,3 +361,14 @@ fn a_revived_turn_begins_with_its_calls() {
     turn.ends("b");
     assert_eq!(turn.take(), ["ended a Completed", "start b", "ended b Completed", "END MaxTurns"]);
 }
+
+#[test]
+fn a_retry_is_told_in_whole_sentences() {
+    for (why, told) in [
+        ("m is overloaded: try again", "m is overloaded: try again. Trying again (retry 2)."),
+        ("is it running?", "is it running? Trying again (retry 2)."),
+        ("It fell silent. ", "It fell silent. Trying again (retry 2)."),
+    ] {
+        assert_eq!(super::machine::retry_notice(why, 2), told);
+    }
+}
