@@ -24,6 +24,7 @@ use crate::args::{Cli, Command};
 use crate::failure::{Failure, Outcome};
 use crate::start::{self, Target};
 use clap::CommandFactory;
+use proto::frame::MAX_FRAME_BYTES;
 use std::io::{self, Read, Write};
 
 /// Runs a command.
@@ -71,10 +72,36 @@ fn text_or_stdin(argument: &str) -> Result<String, Failure> {
     if argument != "-" {
         return Ok(argument.to_owned());
     }
-    let mut text = String::new();
-    let read = io::stdin().read_to_string(&mut text);
-    read.map_err(|error| Failure::new(format!("cannot read standard input: {error}")))?;
-    Ok(text)
+    let unread = |error: &dyn std::fmt::Display| Failure::new(format!("cannot read standard input: {error}"));
+    let mut bytes = Vec::new();
+    let most = MAX_FRAME_BYTES as u64;
+    io::stdin().take(most + 1).read_to_end(&mut bytes).map_err(|error| unread(&error))?;
+    if bytes.len() > MAX_FRAME_BYTES {
+        return Err(too_long());
+    }
+    String::from_utf8(bytes).map_err(|_| unread(&"it is not UTF-8"))
+}
+
+/// A prompt that agentd can take.
+fn prompt(argument: &str) -> Result<String, Failure> {
+    let prompt = text_or_stdin(argument)?;
+    if prompt.trim().is_empty() {
+        return Err(Failure::usage("the prompt is empty; give one, or - to read it from standard input"));
+    }
+    if fits_a_frame(&prompt) { Ok(prompt) } else { Err(too_long()) }
+}
+
+/// What a request holds beside its prompt takes less than this.
+const REST_OF_REQUEST_BYTES: usize = 64 << 10;
+
+fn fits_a_frame(prompt: &str) -> bool {
+    let most = MAX_FRAME_BYTES - REST_OF_REQUEST_BYTES;
+    serde_json::to_string(prompt).is_ok_and(|json| json.len() <= most)
+}
+
+fn too_long() -> Failure {
+    let most = MAX_FRAME_BYTES >> 20;
+    Failure::usage(format!("the text is longer than agentd takes ({most} MiB); put it into a file and name that"))
 }
 
 /// Prints a line to standard output.
@@ -93,4 +120,23 @@ fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 /// Prints a value as indented JSON.
 fn print_pretty(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&serde_json::to_string_pretty(value).map_err(|error| Failure::new(error.to_string()))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_measured_as_it_travels() {
+        let most = MAX_FRAME_BYTES - REST_OF_REQUEST_BYTES - 2; // less its quotes
+        for (prompt, fits) in [
+            ("x".repeat(most), true),
+            ("x".repeat(most + 1), false),
+            ("\"".repeat(most / 2), true),
+            ("\"".repeat(most / 2 + 1), false),
+            ("\u{1}".repeat(most / 6 + 1), false),
+        ] {
+            assert_eq!(fits_a_frame(&prompt), fits, "{} bytes", prompt.len());
+        }
+    }
 }

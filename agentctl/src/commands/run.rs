@@ -1,7 +1,7 @@
 //! `agentctl run`: one turn, for scripts.
 
 use super::place::{self, Place};
-use super::{print, print_json, text_or_stdin};
+use super::{print, print_json, prompt};
 use crate::args::{OnAskArg, Output, Run};
 use crate::failure::{Failure, Outcome, code};
 use crate::follow::{self, Follow, Followed, OnAsk, TurnEnd, Which};
@@ -20,10 +20,7 @@ use tokio::time::Instant;
 
 /// Runs the command.
 pub fn run(args: Run, target: &Target) -> Outcome {
-    let prompt = text_or_stdin(&args.prompt)?;
-    if prompt.trim().is_empty() {
-        return Err(Failure::usage("the prompt is empty; give one, or - to read it from standard input"));
-    }
+    let prompt = prompt(&args.prompt)?;
     let mut connection = target.connect()?;
     let mut place = place::find(&mut connection, &args.place, args.record.clone(), target)?;
     if !place.new {
@@ -89,12 +86,19 @@ async fn follow_turn(args: &Run, target: &Target, place: &Place, params: TurnSta
     Ok(exit)
 }
 
+/// How often a turn is started anew over a connection that was lost; more often, the prompt is what ends it.
+const START_TRIES: u32 = 5;
+
 /// Starts the turn; a connection lost meanwhile is no reason to start it twice or not at all.
 async fn start(live: &mut Live, params: TurnStartParams) -> Result<TurnStartResult, Failure> {
+    let mut tries = 0;
     loop {
         match live.call::<TurnStart>(params.clone()).await {
             Ok(started) => return Ok(started),
-            Err(error) if live::is_disconnect(&error) => live.repair().await?,
+            Err(error) if live::is_disconnect(&error) && tries < START_TRIES => {
+                tries += 1;
+                live.repair().await?;
+            }
             Err(error) => return Err(live::failure(&error)),
         }
     }

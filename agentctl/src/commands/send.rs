@@ -1,9 +1,9 @@
 //! `agentctl send`: a prompt to a session, without waiting for what comes of it.
 
 use super::run::random_key;
-use super::{print, text_or_stdin};
+use super::{print, prompt};
 use crate::args::Send;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::session_ref;
 use crate::start::Target;
 use proto::content::Prompt;
@@ -11,10 +11,7 @@ use proto::methods::{TurnStart, TurnStartParams};
 
 /// Runs the command.
 pub fn run(args: Send, target: &Target) -> Outcome {
-    let prompt = text_or_stdin(&args.prompt)?;
-    if prompt.trim().is_empty() {
-        return Err(Failure::usage("the prompt is empty; give one, or - to read it from standard input"));
-    }
+    let prompt = prompt(&args.prompt)?;
     let mut connection = target.connect()?;
     let session = session_ref::resolve(&mut connection, &args.session.session)?;
     let started = connection.call::<TurnStart>(TurnStartParams {
