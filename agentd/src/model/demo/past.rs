@@ -94,13 +94,19 @@ fn last_prompt(messages: &[Arc<Message>]) -> (usize, String) {
     (0, String::new())
 }
 
+/// What is said to people holds no tags that are meant for models.
+fn without_tags(text: &str) -> &str {
+    let inner = text.strip_prefix("<tool_use_error>").and_then(|text| text.strip_suffix("</tool_use_error>"));
+    inner.unwrap_or(text)
+}
+
 fn calls(messages: &[Arc<Message>]) -> Vec<Done> {
     let mut results: HashMap<&str, (String, bool)> = HashMap::new();
     for message in messages {
         let Message::User(blocks) = message.as_ref() else { continue };
         for block in blocks {
             if let UserBlock::ToolResult { tool_use_id, content, is_error } = block {
-                results.insert(tool_use_id, (plain_text(content), *is_error));
+                results.insert(tool_use_id, (without_tags(&plain_text(content)).to_owned(), *is_error));
             }
         }
     }

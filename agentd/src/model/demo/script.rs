@@ -92,16 +92,22 @@ fn tour(past: &Past, folder: &str) -> Answer {
         );
     }
     let Some(read) = past.last("Read") else {
-        let how = if write.failed {
-            format!(
-                "That did not work ({}); perhaps the file is there from an earlier tour. I have a look.",
-                write.first_line()
-            )
+        let how = if write.failed && write.text.contains("not been read") {
+            "The file is there already, from an earlier tour, and nobody may write over what they have not read. I have a look."
+                .to_owned()
+        } else if write.failed {
+            format!("That did not work ({}). I have a look at what is there.", write.first_line())
         } else {
             "The file is there.".to_owned()
         };
         return look(&how, folder, &notes);
     };
+    if read.failed && write.failed {
+        return say(format!(
+            "I could not write {notes} ({}), so the tour ends here. Start it in a folder that you may write to.",
+            write.first_line()
+        ));
+    }
     if read.failed {
         return say(format!(
             "I could not read {notes} ({}), so the tour ends here. Remove {folder}/{FOLDER} and try again.",

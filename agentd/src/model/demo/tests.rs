@@ -128,6 +128,26 @@ async fn the_tour_answers_what_goes_wrong() {
             "exit code 127",
         ),
         (
+            "a folder that nobody may write to",
+            vec![
+                ("Write", "x: permission denied by the system", true),
+                ("Glob", "x is not a folder", true),
+                ("Read", "x does not exist", true),
+                ("Grep", "x does not exist", true),
+            ],
+            "Start it in a folder that you may write to",
+        ),
+        (
+            "a mistake, without the tags that models read",
+            [
+                vec![write],
+                looked.to_vec(),
+                vec![("Edit", "<tool_use_error>gone</tool_use_error>", true), ("Bash", "5 x", false)],
+            ]
+            .concat(),
+            "The edit did not work: gone.",
+        ),
+        (
             "a file from an earlier tour",
             [
                 vec![("Write", "File has not been read yet", true)],
