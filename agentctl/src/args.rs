@@ -123,7 +123,7 @@ pub struct Where {
     #[arg(long = "continue", short = 'c')]
     pub continue_last: bool,
     /// The model, as provider/model
-    #[arg(long, short, value_name = "MODEL")]
+    #[arg(long, short, value_name = "MODEL", value_parser = crate::commands::model_name)]
     pub model: Option<String>,
     /// The permission mode: default, acceptEdits, plan, auto, dontAsk or bypassPermissions
     #[arg(long, value_parser = parse_mode, value_name = "MODE")]

@@ -20,6 +20,8 @@ mod session;
 mod status;
 mod wait;
 
+pub use place::model_name;
+
 use crate::args::{Cli, Command};
 use crate::failure::{Failure, Outcome};
 use crate::start::{self, Target};

@@ -9,6 +9,17 @@ use proto::methods::{SessionCreate, SessionCreateParams, SessionUpdate, SessionU
 use proto::session::{Mode, SessionInfo};
 use std::path::PathBuf;
 
+/// The name of a model as agentd takes it: the recording of `replay/FILE` is named from where the person is.
+pub fn model_name(name: &str) -> Result<String, String> {
+    match name.strip_prefix("replay/") {
+        Some(file) if !file.is_empty() => {
+            let file = std::path::absolute(file).map_err(|error| error.to_string())?;
+            Ok(format!("replay/{}", file.display()))
+        }
+        Some(_) | None => Ok(name.to_owned()),
+    }
+}
+
 /// The session, and whether it is new.
 pub struct Place {
     /// The session.
@@ -89,4 +100,25 @@ fn folder(wanted: &Where) -> Result<String, Failure> {
     dir.into_os_string().into_string().map_err(|dir| {
         Failure::new(format!("cannot use {} as the session's folder: its name is not UTF-8", dir.to_string_lossy()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_is_named_from_here() {
+        let here = std::env::current_dir().unwrap();
+        let there = format!("replay/{}", here.join("a/b.jsonl").display());
+        for (name, sent) in [
+            ("replay/a/b.jsonl", there.as_str()),
+            ("replay/./a/b.jsonl", there.as_str()),
+            ("replay//a/b.jsonl", "replay//a/b.jsonl"),
+            ("replay/", "replay/"),
+            ("demo/guide", "demo/guide"),
+            ("mine/replay/x", "mine/replay/x"),
+        ] {
+            assert_eq!(model_name(name).unwrap(), sent);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The slash commands of `chat`.
 
 use super::{Chatter, Next};
-use crate::commands::ls;
+use crate::commands::{ls, model_name};
 use crate::environment;
 use crate::failure::Failure;
 use crate::follow;
@@ -54,7 +54,10 @@ impl Chatter {
             ("status", _) => self.status().await?,
             ("sessions", _) => self.sessions().await?,
             ("model", None) => self.models().await?,
-            ("model", Some(model)) => self.update(Some(model.to_owned()), None).await?,
+            ("model", Some(model)) => {
+                let model = model_name(model).map_err(Failure::new)?;
+                self.update(Some(model), None).await?;
+            }
             ("mode", None) => self.modes()?,
             ("mode", Some(name)) => {
                 let mode =
