@@ -28,7 +28,8 @@ const INDEX_HOOK: &str = "hooks/post-index-change";
 /// The mode of a repository inside a repository, as the index holds it. A file of 57344 bytes looks the same.
 const GITLINK: [u8; 4] = [0, 0, 0xE0, 0];
 
-/// A larger index is not looked through.
+/// Larger files are not looked through.
+const MAX_CONFIG_BYTES: u64 = 1 << 20;
 const MAX_INDEX_BYTES: u64 = 64 << 20;
 
 /// Whether git, run in this folder, might run a program that the folder names. What can't be told counts as yes.
@@ -52,6 +53,10 @@ fn is_suspicious(dir: &Path) -> bool {
 }
 
 fn names_programs(config: &Path) -> bool {
+    // A pipe would be waited for.
+    if !config.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_CONFIG_BYTES) {
+        return true;
+    }
     let Ok(text) = std::fs::read_to_string(config) else { return true };
     let text = text.to_ascii_lowercase();
     RUNS.iter().any(|word| text.contains(word))
@@ -149,5 +154,19 @@ mod tests {
         std::fs::write(dir.path().join("HEAD"), "").unwrap();
         std::fs::create_dir(dir.path().join("objects")).unwrap();
         assert!(config_runs_programs(dir.path()), "a bare repository around it");
+    }
+
+    #[test]
+    fn a_configuration_that_is_no_plain_file_is_not_waited_for() {
+        for make in [
+            |config: &Path| nix::unistd::mkfifo(config, nix::sys::stat::Mode::S_IRUSR).unwrap(),
+            |config: &Path| std::fs::File::create(config).unwrap().set_len(MAX_CONFIG_BYTES + 1).unwrap(),
+        ] {
+            let dir = repository();
+            let config = dir.path().join(".git/config");
+            std::fs::remove_file(&config).unwrap();
+            make(&config);
+            assert!(config_runs_programs(dir.path()));
+        }
     }
 }
