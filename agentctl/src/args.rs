@@ -51,17 +51,17 @@ pub enum Command {
     Close(SessionArg),
     /// Close sessions and remove their logs
     Rm(Rm),
-    /// Make a new session that shares the past of another
+    /// Make a new session that shares the past of another (not supported yet)
     Fork(Fork),
-    /// Go back to just before a turn
+    /// Go back to just before a turn (not supported yet)
     Rewind(Rewind),
-    /// Search all sessions
+    /// Search all sessions (not supported yet)
     Search(Search),
-    /// List background tasks
+    /// List background tasks (not supported yet)
     Tasks(MaybeSession),
     /// List models
     Models(Json),
-    /// Read or write a setting
+    /// Read or write a setting (not supported yet)
     Config(Config),
     /// Tell how agentd is
     Status(Json),

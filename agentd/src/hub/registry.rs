@@ -364,9 +364,14 @@ impl Hub {
 fn check_record(file: Option<&str>) -> Result<Option<PathBuf>, RpcError> {
     let Some(file) = file else { return Ok(None) };
     let path = PathBuf::from(file);
+    let invalid =
+        |why: &str| Err(RpcError::new(ErrorKind::InvalidPath, format!("record: {file:?} {why}")).with("path", file));
     if !path.is_absolute() {
-        let message = format!("record: {file:?} is not absolute: give the whole path");
-        return Err(RpcError::new(ErrorKind::InvalidPath, message).with("path", file));
+        return invalid("is not absolute: give the whole path");
+    }
+    // A replay is one conversation; a second one behind the first would be taken for its end.
+    if std::fs::metadata(&path).is_ok_and(|found| found.len() > 0) {
+        return invalid("holds something already: name a new file");
     }
     Ok(Some(path))
 }

@@ -18,6 +18,8 @@ fn a_recorded_conversation_plays_again() {
     let run = ["run", "what is in a.txt?", "--record", record];
     assert_eq!(agentctl.ok(&run), "It holds a needle.\n");
     assert!(!fs::read_to_string(record).unwrap().contains("sk-test-key"));
+    let second = agentctl.run(&["run", "and more?", "--record", record]);
+    assert!(second.stderr.contains("holds something already"), "one file is one conversation: {}", second.stderr);
     let replay = format!("replay/{record}");
     let again = agentctl.ok(&["run", "what is in a.txt?", "--model", &replay, "--output", "stream-json"]);
     assert!(again.contains("\"tool.ended\"") && again.contains("It holds a needle."), "{again}");
