@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod environment;
+pub mod files;
 pub mod ids;
 pub mod limits;
 pub mod paths;

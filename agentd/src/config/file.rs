@@ -26,12 +26,15 @@ pub(super) struct Layer {
 pub(super) fn read(path: &Path, owner: Owner) -> Layer {
     let shown = path.display().to_string();
     let failed = |why: String| Layer { values: Map::new(), errors: vec![error(&shown, why)] };
-    let file = match std::fs::File::open(path) {
+    let file = match crate::base::files::open_plain(path) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Layer::default();
         }
-        Err(error) => return failed(format!("can't be read ({error}): correct its permissions")),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return failed(format!("can't be read ({error}): correct its permissions"));
+        }
+        Err(error) => return failed(format!("can't be read ({error})")),
     };
     let mut bytes = Vec::new();
     match file.take(MAX_BYTES.saturating_add(1)).read_to_end(&mut bytes) {

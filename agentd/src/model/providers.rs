@@ -211,9 +211,12 @@ fn at_home(file: &Path, env: &Environment) -> PathBuf {
     }
 }
 
+/// No key is longer.
+const KEY_FILE_BYTES: u64 = 64 << 10;
+
 fn key_file(provider: &str, file: &Path) -> Result<String, ModelUnavailable> {
     let shown = file.display();
-    let text = std::fs::read_to_string(file).map_err(|error| {
+    let text = crate::base::files::read_text(file, KEY_FILE_BYTES).map_err(|error| {
         ModelUnavailable::new(format!("the key of {provider} can't be read from {shown} ({error}): correct apiKeyFile"))
     })?;
     let key = text.trim();

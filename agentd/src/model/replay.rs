@@ -2,6 +2,7 @@
 //! call n answers a transcript with n answers. Made by `catalog`, written by `record`. Reads, never writes.
 
 use super::{Model, ModelRequest, ModelStream};
+use crate::base::files;
 use crate::event::Message;
 use crate::turn::model_event::{BlockKind, Fault, FaultKind, ModelEvent};
 use futures::stream::{self, StreamExt};
@@ -9,8 +10,12 @@ use proto::content::MessageBlock;
 use proto::event::DeltaKind;
 use proto::session::Usage;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// A longer recording is refused.
+const FILE_BYTES: u64 = 256 << 20;
 
 /// A model that plays a file.
 pub(super) struct Replay {
@@ -104,10 +109,12 @@ impl Model for Replay {
 }
 
 /// The events of a call.
-async fn read(file: &PathBuf, call: usize) -> Result<Vec<RecordedEvent>, String> {
+async fn read(file: &Path, call: usize) -> Result<Vec<RecordedEvent>, String> {
     let shown = file.display();
-    let text = tokio::fs::read_to_string(file)
-        .await
+    let path = file.to_owned();
+    let read = tokio::task::spawn_blocking(move || files::read_text(&path, FILE_BYTES)).await;
+    let text = read
+        .unwrap_or_else(|stopped| Err(io::Error::other(stopped)))
         .map_err(|error| format!("can't read the recording {shown} ({error}): name one that was made with --record"))?;
     let number = call.saturating_add(1);
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());

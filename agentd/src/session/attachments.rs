@@ -3,8 +3,10 @@
 
 use proto::content::{ContentBlock, LineRange, Prompt};
 use proto::{ErrorKind, RpcError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+/// A longer file is refused: it would have to be held in memory to give a part of it.
+const FILE_BYTES: u64 = 64 << 20;
 /// Characters of one file; the rest is for the Read tool.
 const FILE_CHARS: usize = 100_000;
 
@@ -30,8 +32,8 @@ pub fn expand(prompt: &Prompt, cwd: &Path) -> Result<Vec<ContentBlock>, RpcError
         .collect()
 }
 
-fn read(path: &PathBuf, range: Option<&LineRange>) -> Result<ContentBlock, RpcError> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+fn read(path: &Path, range: Option<&LineRange>) -> Result<ContentBlock, RpcError> {
+    let text = crate::base::files::read_text(path, FILE_BYTES).map_err(|error| {
         let message = format!("can't read {} of the prompt: {error}; name a text file", path.display());
         RpcError::new(ErrorKind::InvalidPath, message).with("path", path.display().to_string())
     })?;

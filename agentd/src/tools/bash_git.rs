@@ -53,11 +53,7 @@ fn is_suspicious(dir: &Path) -> bool {
 }
 
 fn names_programs(config: &Path) -> bool {
-    // A pipe would be waited for.
-    if !config.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_CONFIG_BYTES) {
-        return true;
-    }
-    let Ok(text) = std::fs::read_to_string(config) else { return true };
+    let Ok(text) = crate::base::files::read_text(config, MAX_CONFIG_BYTES) else { return true };
     let text = text.to_ascii_lowercase();
     RUNS.iter().any(|word| text.contains(word))
 }

@@ -1,8 +1,10 @@
 //! Bad input gets the error that the protocol names, and nothing is lost by it.
 
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use tests::{Client, Daemon, Home, ModelServer, Reply, assert_order, binary};
 
 /// The connection still works.
@@ -225,4 +227,30 @@ fn a_slow_client_is_cut_and_can_come_back_without_a_gap() {
     let end = back.attach(&session, last)["replayTo"].as_u64().unwrap();
     let rest = back.events_while("for the replay", |event| event.seq != Some(end));
     assert_eq!(rest[0].seq, Some(last + 1));
+}
+
+/// Waits for no pipe and reads no device to its end, which does not come.
+#[test]
+fn what_is_no_plain_file_is_named_and_holds_nobody_up() {
+    let daemon = Daemon::start();
+    let client = Client::connect(&daemon);
+    let (pipe, endless) = (daemon.home().path("pipe"), daemon.home().path("endless"));
+    mkfifo(&pipe, Mode::S_IRWXU).unwrap();
+    symlink("/dev/zero", &endless).unwrap();
+    for bad in [&pipe, &endless] {
+        let project = daemon.workspace().join(".agentd");
+        fs::create_dir_all(&project).unwrap();
+        symlink(bad, project.join("settings.json")).unwrap();
+        let session = client.session(&daemon.workspace());
+        let events = client.run(&session, "hello");
+        assert_order(&events, &["notice", "turn.ended(completed)"]);
+        fs::remove_dir_all(&project).unwrap();
+
+        let prompt = json!({"sessionId": session, "prompt": [{"type": "file", "path": bad}]});
+        assert_eq!(client.call_err("turn/start", &prompt).code, -32005);
+
+        let model = format!("replay/{}", bad.display());
+        client.call_ok("session/update", &json!({"sessionId": session, "model": model}));
+        assert_order(&client.run(&session, "hello"), &["turn.ended(model_error)"]);
+    }
 }
