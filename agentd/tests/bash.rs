@@ -275,6 +275,17 @@ async fn cancel_ends_a_stubborn_tree() {
 }
 
 #[tokio::test]
+async fn who_sheds_every_mark_is_remembered_once_its_parent_is_gone() {
+    let mut kit = Kit::new();
+    kit.cancel_at("ready");
+    let command = r#"env -i setsid sh -c 'trap "" TERM; exec > /dev/null 2>&1; echo $$ > pids; while :; do sleep 1000; done' &
+        until [ -s pids ]; do :; done; echo ready; sleep 1000"#;
+    let output = kit.command(command).await;
+    assert_eq!(output.cause, Some(ToolCause::UserAbort), "{output:?}");
+    assert_eq!(alive(&kit.pids("pids")), [0; 0]);
+}
+
+#[tokio::test]
 async fn a_call_that_was_cancelled_before_it_began_runs_nothing() {
     let kit = Kit::new();
     kit.context.cancel.cancel();

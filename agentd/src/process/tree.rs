@@ -15,6 +15,9 @@ const KILL_DEADLINE: Duration = Duration::from_secs(3);
 /// The first and the longest pause between two looks at the table.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(40));
 
+/// Processes that were found to belong there, each with its start, since a process id is used again.
+type Known = HashSet<(u32, u64)>;
+
 /// By what the processes to look for are known.
 #[derive(Debug, Clone)]
 pub(super) enum Marks {
@@ -39,10 +42,18 @@ impl Marks {
 
     /// The processes that are alive and bear the marks, and all their descendants.
     pub fn members(&self) -> Vec<Process> {
+        self.members_and(&Known::default())
+    }
+
+    /// The same, with those that were members once: whoever has shed all marks is a descendant only as long as
+    /// its parent lives.
+    fn members_and(&self, known: &Known) -> Vec<Process> {
         let own = std::process::id();
         let mut others: Vec<Process> =
             table::snapshot().into_iter().filter(|process| process.pid != own && process.pid != 1).collect();
-        let mut members: Vec<Process> = others.extract_if(.., |process| self.marks(process, own)).collect();
+        let mut members: Vec<Process> = others
+            .extract_if(.., |process| known.contains(&(process.pid, process.start_ticks)) || self.marks(process, own))
+            .collect();
         let mut pids: HashSet<u32> = members.iter().map(|process| process.pid).collect();
         loop {
             let found: Vec<Process> = others.extract_if(.., |process| pids.contains(&process.ppid)).collect();
@@ -84,12 +95,14 @@ fn session_variable(session: &str) -> String {
 pub(super) async fn kill_tree(marks: &Marks, grace: Duration) -> Vec<u32> {
     let clock = Stopwatch::start();
     let mut asked = HashSet::new();
+    let mut known = Known::default();
     let mut pause = PAUSES.0;
     loop {
-        let members = look(marks).await;
+        let members = look(marks, &known).await;
         if members.is_empty() {
             return Vec::new();
         }
+        known.extend(members.iter().map(|process| (process.pid, process.start_ticks)));
         let elapsed = clock.elapsed();
         if elapsed >= grace + KILL_DEADLINE {
             return members.iter().map(|process| process.pid).collect();
@@ -106,9 +119,9 @@ pub(super) async fn kill_tree(marks: &Marks, grace: Duration) -> Vec<u32> {
 }
 
 /// The table is read off the runtime's own threads. If that fails, nothing is claimed to be alive.
-async fn look(marks: &Marks) -> Vec<Process> {
-    let marks = marks.clone();
-    tokio::task::spawn_blocking(move || marks.members()).await.unwrap_or_default()
+async fn look(marks: &Marks, known: &Known) -> Vec<Process> {
+    let (marks, known) = (marks.clone(), known.clone());
+    tokio::task::spawn_blocking(move || marks.members_and(&known)).await.unwrap_or_default()
 }
 
 /// A stopped process gets TERM only once it goes on.
