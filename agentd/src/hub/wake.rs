@@ -42,7 +42,8 @@ impl Waker {
     /// The session's info from its snapshot, if that is as new as the log and nothing waits to be done.
     pub fn cached(&self, id: &SessionId) -> Option<SessionInfo> {
         let dir = self.state.session_dir(id).ok()?;
-        let snapshot = SessionSnapshot::load(&dir).filter(|snapshot| snapshot.is_current(&dir))?;
+        let own = |snapshot: &SessionSnapshot| snapshot.info.id == *id && snapshot.is_current(&dir);
+        let snapshot = SessionSnapshot::load(&dir).filter(own)?;
         let info = &snapshot.info;
         let at_rest = !matches!(info.status, SessionStatus::Running | SessionStatus::Waiting) && info.queue.is_empty();
         at_rest.then_some(snapshot.info)
@@ -55,9 +56,9 @@ impl Waker {
         env: Arc<Environment>,
         record: Option<PathBuf>,
     ) -> Result<Loaded, RpcError> {
-        let unknown = || RpcError::new(ErrorKind::SessionNotFound, format!("no session {id}: see session/list"));
-        let dir = self.state.session_dir(id).ok().filter(|dir| dir.is_dir()).ok_or_else(unknown)?;
+        let dir = self.state.session_dir(id).ok().filter(|dir| dir.is_dir()).ok_or_else(|| unknown(id))?;
         let mut loaded = blocking(move || read(dir, env, record)).await?;
+        loaded.check_id(id)?;
         match plan(loaded.log.state()) {
             Recovery::Nothing => {}
             Recovery::Revive(events) => {
@@ -104,6 +105,16 @@ impl Loaded {
         Self { id, log, view, fanout, env: Arc::default(), record: None, dir, revive: None }
     }
 
+    /// A copy of another session's folder must not pass for that session.
+    fn check_id(&self, id: &SessionId) -> Result<(), RpcError> {
+        if self.id == *id {
+            return Ok(());
+        }
+        let (dir, other) = (self.dir.display(), &self.id);
+        let message = format!("{dir} holds the log of session {other}, not its own: delete session {id}");
+        Err(RpcError::new(ErrorKind::StorageFailed, message))
+    }
+
     fn keep_snapshot(&self) {
         let journal_bytes = self.log.journal().len_bytes();
         let snapshot = SessionSnapshot { journal_bytes, info: self.log.state().info.clone() };
@@ -141,6 +152,11 @@ impl Loaded {
         tokio::spawn(actor.run(self.revive));
         Arc::new(handle)
     }
+}
+
+/// The error for a session that is not there.
+pub(super) fn unknown(id: &SessionId) -> RpcError {
+    RpcError::new(ErrorKind::SessionNotFound, format!("no session {id}: see session/list"))
 }
 
 fn read(dir: PathBuf, env: Arc<Environment>, record: Option<PathBuf>) -> Result<Loaded, RpcError> {

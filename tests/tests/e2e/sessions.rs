@@ -192,3 +192,34 @@ fn collect(folder: &std::path::Path, texts: &mut Vec<String>) {
         }
     }
 }
+
+#[test]
+fn a_copy_of_a_folder_does_not_pass_for_its_session() {
+    let mut daemon = Daemon::start();
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.run(&session, "hello");
+    let before = client.log(&session);
+    drop(client);
+    daemon.terminate();
+    let sessions = daemon.home().state_dir().join("sessions");
+    for with_snapshot in [true, false] {
+        let copy = sessions.join(format!("copy-{with_snapshot}"));
+        fs::create_dir(&copy).unwrap();
+        fs::copy(sessions.join(&session).join("journal.jsonl"), copy.join("journal.jsonl")).unwrap();
+        if with_snapshot {
+            fs::copy(sessions.join(&session).join("snapshot.json"), copy.join("snapshot.json")).unwrap();
+        }
+    }
+    daemon.start_again();
+    let client = Client::connect(&daemon);
+    let listed = client.call_ok("session/list", &json!({}));
+    assert_eq!(ids(&listed), [session.as_str()]);
+    for copy in ["copy-true", "copy-false"] {
+        let refused = client.call_err("session/get", &json!({"sessionId": copy}));
+        assert_eq!(refused.code, -32020);
+        assert!(refused.message.contains(&session), "{}", refused.message);
+        client.call_ok("session/delete", &json!({"sessionId": copy}));
+    }
+    assert_eq!(client.log(&session), before);
+}
