@@ -22,7 +22,7 @@ pub struct Hub {
     waker: Waker,
     own_env: Arc<Environment>,
     entries: Mutex<HashMap<SessionId, Entry>>,
-    /// Held while a session is loaded, so that none is loaded twice.
+    /// Held while a session is loaded or removed, so that none is loaded twice, and none that is going.
     loading: tokio::sync::Mutex<()>,
 }
 
@@ -302,13 +302,21 @@ impl Hub {
     }
 
     async fn remove(&self, id: &SessionId) -> Result<(), RpcError> {
+        // Nobody may load it from its folder while that is on its way out.
+        let _loading = self.loading.lock().await;
         let entry = self.entries().remove(id);
         if let Some(Entry::Awake(handle)) = entry {
             handle.fanout.end();
         }
         let (state, id) = (self.state.clone(), id.clone());
-        blocking(move || state.delete(&id).map_err(|error| RpcError::new(ErrorKind::StorageFailed, error.to_string())))
-            .await
+        blocking(move || {
+            state.delete(&id).map_err(|error| match error {
+                // Somebody else was quicker.
+                StoreError::Missing { .. } => super::wake::unknown(&id),
+                error => RpcError::new(ErrorKind::StorageFailed, error.to_string()),
+            })
+        })
+        .await
     }
 
     /// `tool/list`.

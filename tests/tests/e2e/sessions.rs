@@ -223,3 +223,27 @@ fn a_copy_of_a_folder_does_not_pass_for_its_session() {
     }
     assert_eq!(client.log(&session), before);
 }
+
+#[test]
+fn a_session_that_is_deleted_is_gone_for_all_who_ask_meanwhile() {
+    let daemon = Daemon::start();
+    let clients = [0, 1, 2].map(|_| Client::connect(&daemon));
+    for _ in 0..60 {
+        let session =
+            clients[0].call_ok("session/create", &json!({"cwd": daemon.workspace()}))["session"]["id"].clone();
+        let meant = json!({"sessionId": session});
+        // Asleep, so that each of the others would wake it.
+        clients[0].call_ok("session/close", &meant);
+        let calls: Vec<_> = ["session/delete", "session/get", "session/events", "session/delete"]
+            .iter()
+            .flat_map(|method| clients.iter().map(|client| (client, client.begin(method, &meant))))
+            .collect();
+        for (client, call) in calls {
+            if let Err(error) = client.finish(&call) {
+                assert_eq!(error.code, -32001, "{}", error.message);
+            }
+        }
+        assert_eq!(clients[0].call_err("session/get", &meant).code, -32001);
+        assert_eq!(ids(&clients[0].call_ok("session/list", &json!({}))), [""; 0]);
+    }
+}
