@@ -26,6 +26,18 @@ impl Environment {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// The same without some variables.
+    #[must_use]
+    pub fn without(&self, names: &[&str]) -> Self {
+        Self(
+            self.0
+                .iter()
+                .filter(|(name, _)| !names.contains(&name.as_str()))
+                .map(|(n, v)| (n.clone(), v.clone()))
+                .collect(),
+        )
+    }
+
     /// All variables.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))

@@ -29,19 +29,10 @@ const DENIED: [&str; 12] = [
 const DENIED_PREFIXES: [&str; 8] =
     ["ANTHROPIC_", "OPENAI_", "LD_", "GIT_", "AGENTD_", "LISTEN_", "BASH_FUNC_", "WATCHDOG_"];
 /// Ends of names of secrets.
-const DENIED_SUFFIXES: [&str; 11] = [
-    "_API_KEY",
-    "_APIKEY",
-    "_TOKEN",
-    "_SECRET",
-    "_SECRETS",
-    "_PASSWORD",
-    "_PASSWD",
-    "_CREDENTIALS",
-    "_ACCESS_KEY",
-    "_ACCESS_KEY_ID",
-    "_SECRET_KEY",
-];
+const DENIED_SUFFIXES: [&str; 9] =
+    ["_KEY", "_APIKEY", "_TOKEN", "AUTHTOKEN", "PASSWORD", "PASSWD", "_PWD", "_CREDENTIALS", "_ACCESS_KEY_ID"];
+/// What is a secret wherever it stands in a name.
+const DENIED_PART: &str = "SECRET";
 /// What is set whatever the client has: no colours, no pager, no lock that a mere look would take.
 const SET: [(&str, &str); 6] = [
     ("TERM", "dumb"),
@@ -77,6 +68,7 @@ fn passes(name: &str, value: &str) -> bool {
         && !DENIED.contains(&upper.as_str())
         && !DENIED_PREFIXES.iter().any(|prefix| upper.starts_with(prefix))
         && !DENIED_SUFFIXES.iter().any(|suffix| upper.ends_with(suffix))
+        && !upper.contains(DENIED_PART)
 }
 
 #[cfg(test)]
@@ -90,7 +82,20 @@ mod tests {
 
     #[test]
     fn ordinary_variables_pass() {
-        for name in ["PATH", "HOME", "USER", "LANG", "LC_ALL", "CARGO_HOME", "AWS_PROFILE", "AWS_REGION", "TOKENIZER"] {
+        for name in [
+            "PATH",
+            "HOME",
+            "USER",
+            "LANG",
+            "LC_ALL",
+            "CARGO_HOME",
+            "AWS_PROFILE",
+            "AWS_REGION",
+            "TOKENIZER",
+            "PWD",
+            "OLDPWD",
+            "KEYBOARD",
+        ] {
             assert_eq!(tools_get(name).as_deref(), Some("client"), "{name}");
         }
     }
@@ -109,6 +114,11 @@ mod tests {
             "AWS_SECRET_ACCESS_KEY",
             "AWS_SESSION_TOKEN",
             "DB_PASSWORD",
+            "PGPASSWORD",
+            "MYSQL_PWD",
+            "STRIPE_KEY",
+            "SECRET_KEY_BASE",
+            "npm_config__authToken",
             "LD_PRELOAD",
             "LD_LIBRARY_PATH",
             "GIT_DIR",

@@ -5,6 +5,7 @@ use super::executor::{self, CallJob, ToolMessage};
 use super::log::{Log, Room};
 use super::services::Services;
 use super::turns::RunningCall;
+use crate::base::environment::Environment;
 use crate::model::{Model, ModelRequest, ModelStream};
 use crate::store::SessionSnapshot;
 use crate::tools::{Progress, Registry, ToolContext};
@@ -131,7 +132,7 @@ impl Actor {
             tool_call_id: id.clone(),
             cwd: info.cwd.clone().into(),
             additional_directories: info.additional_directories.iter().map(Into::into).collect(),
-            env: Arc::clone(&self.env),
+            env: self.tool_env(),
             outputs_dir: self.dir.join("outputs"),
             files: Arc::clone(&self.files),
             processes: Arc::clone(&self.services.processes),
@@ -143,6 +144,17 @@ impl Actor {
             }),
             bash,
             kill_grace: self.services.kill_grace(),
+        }
+    }
+
+    /// The client's variables, less those that the settings name as the key of a provider. By their names alone
+    /// they may not look like secrets.
+    fn tool_env(&self) -> Arc<Environment> {
+        let providers = self.running.as_ref().map(|turn| turn.settings.providers.values());
+        let keys: Vec<&str> = providers.into_iter().flatten().filter_map(|own| own.api_key_env.as_deref()).collect();
+        match keys.iter().any(|key| self.env.get(key).is_some()) {
+            true => Arc::new(self.env.without(&keys)),
+            false => Arc::clone(&self.env),
         }
     }
 

@@ -125,16 +125,18 @@ fn a_damaged_log_refuses_that_session_and_no_other() {
 #[test]
 fn keys_and_the_client_s_variables_reach_the_right_place() {
     let model = ModelServer::start();
-    let daemon = Daemon::builder().model(&model).settings(&json!({"permissions": {"allow": ["Bash"]}})).start();
+    let other = json!({"api": "openai-chat", "baseUrl": "http://127.0.0.1:1/v1", "apiKeyEnv": "PLAIN_NAME"});
+    let settings = json!({"permissions": {"allow": ["Bash"]}, "providers": {"other": other}});
+    let daemon = Daemon::builder().model(&model).settings(&settings).start();
     model.reply(Reply::calls("t1", "Bash", &json!({"command": "env > env.txt"}))).reply(Reply::says("done"));
     let client = Client::connect(&daemon);
     let env = json!({"PATH": "/usr/bin:/bin", "MARK": "from the client", "TEST_API_KEY": "sk-of-the-client",
-                     "LD_PRELOAD": "", "GIT_DIR": "/nonexistent", "ANTHROPIC_API_KEY": "sk-ant"});
+                     "LD_PRELOAD": "", "GIT_DIR": "/nonexistent", "ANTHROPIC_API_KEY": "sk-ant", "PLAIN_NAME": "other-key"});
     let session = client.session_with(&json!({"cwd": daemon.workspace(), "env": env}));
     client.run(&session, "go");
     let seen = fs::read_to_string(daemon.workspace().join("env.txt")).unwrap();
     assert!(seen.contains("MARK=from the client"), "{seen}");
-    for secret in ["sk-of-the-client", "sk-test-key", "sk-ant", "GIT_DIR", "NOTIFY_SOCKET"] {
+    for secret in ["sk-of-the-client", "sk-test-key", "sk-ant", "other-key", "GIT_DIR", "NOTIFY_SOCKET"] {
         assert!(!seen.contains(secret), "{secret} in {seen}");
     }
     assert_eq!(model.wait_for_request(1).headers["x-api-key"], "sk-of-the-client");
