@@ -9,6 +9,7 @@ mod assembly;
 mod control;
 mod hardening;
 mod log;
+mod open_files;
 mod run;
 mod signals;
 mod start_error;

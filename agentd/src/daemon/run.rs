@@ -6,7 +6,7 @@ use super::control::Daemon;
 use super::signals::Signals;
 use super::start_error::StartError;
 use super::stop::Stage;
-use super::{hardening, log, systemd};
+use super::{hardening, log, open_files, systemd};
 use crate::base::clock;
 use crate::base::environment::Environment;
 use crate::server::{Facts, Listening, Server};
@@ -53,6 +53,7 @@ fn start(options: &Options, env: Environment) -> Result<(), StartError> {
     let activated = systemd::activated_socket()?;
     log::start(&options.log)?;
     hardening::harden();
+    open_files::raise();
     let runtime = build_runtime().map_err(StartError::system("starting threads"))?;
     let served = runtime.block_on(serve(options, env, activated));
     runtime.shutdown_timeout(EXIT_PATIENCE);

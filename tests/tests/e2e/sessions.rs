@@ -249,3 +249,13 @@ fn a_session_that_is_deleted_is_gone_for_all_who_ask_meanwhile() {
         assert_eq!(ids(&clients[0].call_ok("session/list", &json!({}))), [""; 0]);
     }
 }
+
+#[test]
+fn there_may_be_more_sessions_than_the_usual_limit_of_open_files() {
+    let daemon = Daemon::start();
+    let limits = fs::read_to_string(format!("/proc/{}/limits", daemon.pid())).unwrap();
+    let files: Vec<&str> =
+        limits.lines().find(|line| line.starts_with("Max open files")).unwrap().split_whitespace().collect();
+    let [soft, hard] = [files[3], files[4]].map(|limit| limit.parse::<u64>().unwrap_or(u64::MAX));
+    assert!(soft >= hard.min(65_536), "{limits}");
+}
