@@ -108,11 +108,7 @@ impl Actor {
 
     fn check_start(&self, params: &TurnStartParams, busy: bool) -> Result<(), RpcError> {
         let invalid = |message: &str| Err(RpcError::new(ErrorKind::InvalidParams, message));
-        if params.prompt.plain_text().trim().is_empty()
-            && !matches!(&params.prompt, Prompt::Blocks(blocks) if !blocks.is_empty())
-        {
-            return invalid("prompt: empty; say what is to be done");
-        }
+        super::attachments::check(&params.prompt)?;
         if params.output_schema.is_some() {
             return invalid("outputSchema: not supported yet; ask for the form in the prompt");
         }
