@@ -83,7 +83,13 @@ impl Hub {
                 let info = loaded.into_info();
                 self.entries().insert(id, Entry::Asleep(Arc::new(info)));
             }
-            Err(error) => tracing::error!(session = %id, %error, "a session can't be used"),
+            Err(error) => {
+                tracing::error!(session = %id, %error, "a session can't be used");
+                // It is listed as it was last seen, so that it can be found, mended or deleted.
+                if let Some(info) = self.waker.last_known(&id) {
+                    self.entries().insert(id, Entry::Asleep(Arc::new(info)));
+                }
+            }
         }
     }
 

@@ -49,6 +49,16 @@ impl Waker {
         at_rest.then_some(snapshot.info)
     }
 
+    /// The session's info from its snapshot, for a log that can't be read. Nothing of it runs.
+    pub fn last_known(&self, id: &SessionId) -> Option<SessionInfo> {
+        let snapshot = SessionSnapshot::load(&self.state.session_dir(id).ok()?)?;
+        let status = match snapshot.info.status {
+            SessionStatus::Running | SessionStatus::Waiting => SessionStatus::Interrupted,
+            status => status,
+        };
+        (snapshot.info.id == *id).then_some(SessionInfo { status, ..snapshot.info })
+    }
+
     /// Reads a session from its log and closes what a crash cut.
     pub async fn load(
         &self,

@@ -105,7 +105,7 @@ fn a_damaged_log_refuses_that_session_and_no_other() {
     let path = daemon.home().state_dir().join("sessions").join(&sessions[0]).join("journal.jsonl");
     let text = fs::read_to_string(&path).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    lines[1] = lines[1].replacen("hi", "ho", 1);
+    lines[1] = lines[1].replacen("hi", "who", 1);
     fs::write(&path, format!("{}\n", lines.join("\n"))).unwrap();
     // The other one has a torn tail, which is cut.
     let path = daemon.home().state_dir().join("sessions").join(&sessions[1]).join("journal.jsonl");
@@ -115,7 +115,9 @@ fn a_damaged_log_refuses_that_session_and_no_other() {
     let client = Client::connect(&daemon);
     let error = client.call_err("session/events", &json!({"sessionId": sessions[0]}));
     assert_eq!(error.code, -32020, "{error:?}");
-    assert!(error.message.contains('2'), "the record is named: {error:?}");
+    assert!(error.message.contains("record 2"), "the record is named: {error:?}");
+    assert!(ids(&client.call_ok("session/list", &json!({}))).contains(&sessions[0].as_str()), "it can be found");
+    client.call_ok("session/delete", &json!({"sessionId": sessions[0]}));
     assert_eq!(client.log(&sessions[1]).len(), 4);
     model.reply(Reply::says("hello again"));
     client.attach(&sessions[1], 4);
