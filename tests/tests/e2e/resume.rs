@@ -1,6 +1,7 @@
 //! A turn that a crash or a stop has cut: an honest log, and a way on.
 
 use crate::fifo::Fifo;
+use nix::sys::signal::Signal;
 use serde_json::json;
 use tests::{Client, Daemon, ModelServer, Reply, assert_order};
 
@@ -135,4 +136,22 @@ fn there_is_nothing_to_resume_in_an_idle_session() {
     let client = Client::connect(&daemon);
     let session = client.session(&daemon.workspace());
     assert_eq!(client.call_err("turn/resume", &json!({"sessionId": session})).code, -32008);
+}
+
+#[test]
+fn who_waits_for_a_turn_that_waits_for_a_person_is_told_of_the_stop() {
+    let model = ModelServer::start();
+    let mut daemon = Daemon::with_model(&model);
+    model.reply(Reply::calls("t1", "Bash", &json!({"command": "touch a"})));
+    let client = Client::connect(&daemon);
+    client.leave();
+    let session = client.session(&daemon.workspace());
+    let turn = client.prompt(&session, "go");
+    client.events_until("permission.requested");
+    let wait = client.begin("turn/wait", &json!({"sessionId": session, "turnId": turn}));
+    // One connection's calls start in order, so the wait is on when this is answered.
+    client.call_ok("session/get", &json!({"sessionId": session}));
+    daemon.signal(Signal::SIGTERM);
+    assert_eq!(client.finish(&wait).unwrap_err().code, -32004);
+    assert!(daemon.wait().success());
 }

@@ -8,7 +8,11 @@ impl Handler for TurnWait {
     async fn handle(call: Call, params: TurnWaitParams) -> Result<TurnWaitResult, RpcError> {
         let session = call.server.hub().get(&params.session_id).await?;
         tokio::select! {
-            result = session.wait_turn(params) => result,
+            result = session.wait_turn(params) => match result {
+                // The session was put to sleep with its turn: a stopping agentd is the reason that helps.
+                Err(error) if error.kind == ErrorKind::Internal => call.server.hub().accept_work().and(Err(error)),
+                result => result,
+            },
             () = call.connection.closed() => {
                 Err(RpcError::new(ErrorKind::Internal, "the connection was closed while it waited; connect again"))
             }
