@@ -1,8 +1,7 @@
-//! Starting, queueing, resuming, cancelling and ending turns, and what else changes a session.
+//! Starting, queueing and resuming turns; how they end is in `ending`.
 
 use super::actor::Actor;
 use super::log::Room;
-use super::mailbox::Reply;
 use crate::base::clock::Stopwatch;
 use crate::base::ids;
 use crate::config::Settings;
@@ -12,15 +11,11 @@ use crate::policy::Policy;
 use crate::store::StoreError;
 use crate::turn::{CancelKind, Input, Machine, TurnSettings};
 use proto::content::{ContentBlock, Prompt};
-use proto::event::{EndReason, Event, NoticeLevel, ToolCause, TurnError, TurnOptions};
+use proto::event::{EndReason, Event, NoticeLevel, ToolCause, TurnOptions};
 use proto::ids::{ToolCallId, TurnId};
-use proto::methods::{
-    SessionUpdateParams, TurnCancelParams, TurnCancelResult, TurnResumeResult, TurnStartParams, TurnStartResult,
-    TurnState, TurnWaitResult, WhenBusy,
-};
-use proto::session::{Mode, SessionInfo, SessionStatus, Usage};
+use proto::methods::{TurnCancelResult, TurnResumeResult, TurnStartParams, TurnStartResult, TurnState, WhenBusy};
+use proto::session::SessionStatus;
 use proto::{ErrorKind, RpcError};
-use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -97,7 +92,7 @@ impl Actor {
         Ok(TurnStartResult { turn_id, state: TurnState::Queued })
     }
 
-    fn check_open(&self) -> Result<(), RpcError> {
+    pub(super) fn check_open(&self) -> Result<(), RpcError> {
         let info = &self.log.state().info;
         if info.status == SessionStatus::Closed {
             let message = format!("session {} is closed: create a new one", info.id);
@@ -144,7 +139,7 @@ impl Actor {
         Some(TurnStartResult { turn_id, state: if queued { TurnState::Queued } else { TurnState::Running } })
     }
 
-    fn resolve_model(&self, name: &str) -> Result<Arc<dyn Model>, String> {
+    pub(super) fn resolve_model(&self, name: &str) -> Result<Arc<dyn Model>, String> {
         let settings = self.services.settings();
         let model = self.services.models.resolve(name, &settings, &self.env).map_err(|error| error.message)?;
         match &self.record {
@@ -254,144 +249,6 @@ impl Actor {
             tracing::warn!(session = %self.log.state().info.id, %error, "an event was not kept");
         }
     }
-
-    fn end_unstarted(&mut self, turn_id: TurnId, reason: EndReason, error: Option<(&str, String)>) {
-        let error = error.map(|(kind, message)| TurnError { kind: kind.to_owned(), message });
-        let usage = Usage::default();
-        self.append_end(Event::TurnEnded { turn_id, reason, error, usage, cost: None, duration_ms: 0 });
-    }
-
-    /// Appends a turn's end and answers those who wait for it.
-    pub(super) fn append_end(&mut self, event: Event) {
-        let Event::TurnEnded { turn_id, reason, usage, .. } = &event else { return };
-        let open = self.log.state().turn.as_ref().filter(|turn| turn.id == *turn_id);
-        let text = open.map(|turn| turn.text.clone()).unwrap_or_default();
-        if let Err(error) = self.log.append(&event, Room::Reserve) {
-            // Not even the reserve could be written. The log is loaded anew when it is next asked for; its
-            // recovery closes the turn then.
-            tracing::error!(session = %self.log.state().info.id, %error, "the end of a turn was not kept");
-            self.finish();
-        }
-        let result = TurnWaitResult { reason: *reason, text, usage: *usage, structured_output: None };
-        for (_, waiter) in self.waiters.extract_if(.., |(waited, _)| waited == turn_id) {
-            let _ = waiter.send(Some(result.clone()));
-        }
-        self.keep_snapshot();
-    }
-
-    pub(super) fn wait_turn(&mut self, turn_id: TurnId, reply: oneshot::Sender<Option<TurnWaitResult>>) {
-        let state = self.log.state();
-        let open = state.turn.as_ref().is_some_and(|turn| turn.id == turn_id)
-            || state.queue.iter().any(|turn| turn.id == turn_id);
-        if open {
-            self.waiters.retain(|(_, waiter)| !waiter.is_closed());
-            self.waiters.push((turn_id, reply));
-        } else {
-            let _ = reply.send(None);
-        }
-    }
-
-    pub(super) fn cancel(&mut self, params: TurnCancelParams, reply: oneshot::Sender<Option<TurnCancelResult>>) {
-        let state = self.log.state();
-        let meant = |id: &TurnId| params.turn_id.as_ref().is_none_or(|wanted| wanted == id);
-        let queued: Vec<TurnId> = state.queue.iter().map(|turn| turn.id.clone()).filter(|id| meant(id)).collect();
-        let running = state.turn.as_ref().map(|turn| turn.id.clone()).filter(|id| meant(id));
-        for id in &queued {
-            self.end_unstarted(id.clone(), EndReason::AbortedStreaming, None);
-        }
-        let cancelled: Vec<TurnId> = running.iter().cloned().chain(queued).collect();
-        match (&mut self.running, running) {
-            (Some(turn), Some(_)) => {
-                turn.cancel_waiters.push((cancelled, reply));
-                self.step(Input::Cancel(CancelKind::UserAbort));
-            }
-            _ if cancelled.is_empty() && params.turn_id.is_some() => drop(reply.send(None)),
-            _ => {
-                let already_idle = cancelled.is_empty();
-                let _ = reply.send(Some(TurnCancelResult { cancelled, already_idle, still_running: None }));
-            }
-        }
-    }
-
-    pub(super) fn update(&mut self, params: SessionUpdateParams) -> Result<SessionInfo, RpcError> {
-        self.check_open()?;
-        if let Some(model) = &params.model {
-            self.resolve_model(model).map_err(|message| RpcError::new(ErrorKind::ModelUnavailable, message))?;
-        }
-        if let Some(mode) = params.mode {
-            check_mode(mode)?;
-        }
-        if let Some(dirs) = &params.additional_directories {
-            dirs.iter().try_for_each(|dir| crate::base::paths::check_directory(dir))?;
-        }
-        let from = self.log.state().info.model.clone();
-        let mut changed = Map::new();
-        let mut set = |field: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                changed.insert(field.to_owned(), value);
-            }
-        };
-        set("title", params.title.map(Value::from));
-        set("model", params.model.clone().map(Value::from));
-        set("mode", params.mode.map(|mode| Value::from(mode.name())));
-        set("additionalDirectories", params.additional_directories.map(Value::from));
-        set("metadata", params.metadata.map(Value::Object));
-        if !changed.is_empty() {
-            self.log.append(&Event::SessionUpdated { changed }, Room::Normal).map_err(storage_failed)?;
-        }
-        if let Some(to) = params.model.filter(|to| *to != from) {
-            self.append_or_log(&Event::ModelSwitched { from, to, reason: "session/update".to_owned() });
-        }
-        Ok(self.log.state().info.clone())
-    }
-
-    pub(super) fn close(&mut self, reply: Reply<()>) {
-        self.closing.push(reply);
-        let queued: Vec<TurnId> = self.log.state().queue.iter().map(|turn| turn.id.clone()).collect();
-        for id in queued {
-            self.end_unstarted(id, EndReason::AbortedStreaming, None);
-        }
-        if self.running.is_some() {
-            self.step(Input::Cancel(CancelKind::UserAbort));
-        } else {
-            self.close_now();
-        }
-    }
-
-    /// Writes that the session is closed, and ends the actor.
-    pub(super) fn close_now(&mut self) {
-        let closed = self.log.state().info.status == SessionStatus::Closed;
-        let result = match closed {
-            true => Ok(()),
-            false => self.log.append(&Event::SessionClosed {}, Room::Reserve).map(drop).map_err(storage_failed),
-        };
-        self.keep_snapshot();
-        for reply in self.closing.drain(..) {
-            let _ = reply.send(result.clone());
-        }
-        self.finish();
-    }
-
-    /// A turn that only waits for a person goes on waiting in the log; any other is interrupted.
-    pub(super) fn interrupt_for_stop(&mut self) {
-        if matches!(super::recovery::plan(self.log.state()), super::recovery::Recovery::Revive(_)) {
-            self.running = None;
-        } else if self.running.is_some() {
-            self.step(Input::Cancel(CancelKind::Restart));
-        }
-    }
-}
-
-/// Modes that this version has.
-///
-/// # Errors
-/// `InvalidParams` naming the mode.
-pub fn check_mode(mode: Mode) -> Result<(), RpcError> {
-    if mode == Mode::Auto {
-        let message = "mode: auto needs a classifier, which is not supported yet; use acceptEdits or default";
-        return Err(RpcError::new(ErrorKind::InvalidParams, message));
-    }
-    Ok(())
 }
 
 fn turn_settings(id: TurnId, model: String, options: &TurnOptions, settings: &Settings) -> TurnSettings {
