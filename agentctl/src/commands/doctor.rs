@@ -9,7 +9,7 @@ use crate::render::escape::one_line;
 use crate::render::style::Style;
 use crate::start::{self, Target};
 use crate::terminal;
-use proto::methods::{DaemonReload, DaemonStatus, Empty, ModelList};
+use proto::methods::{DaemonReload, DaemonStatus, Empty, ModelInfo, ModelList, ModelListParams};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -49,7 +49,7 @@ pub fn run(target: &Target) -> Outcome {
     let mut findings =
         vec![binary(&target.env), socket_folder(&target.socket), state_folder(&target.state_dir), bash(&target.env)];
     match target.connect_running() {
-        Ok(Some(connection)) => findings.extend(daemon(connection)),
+        Ok(Some(connection)) => findings.extend(daemon(connection, &target.env)),
         Ok(None) => findings.push(warn("daemon", "does not run; it starts with the first prompt, or: agentctl start")),
         Err(failure) => findings.push(fail("daemon", failure.message)),
     }
@@ -122,7 +122,7 @@ fn bash(env: &Environment) -> Finding {
     }
 }
 
-fn daemon(mut connection: Connection) -> Vec<Finding> {
+fn daemon(mut connection: Connection, env: &Environment) -> Vec<Finding> {
     let own = env!("CARGO_PKG_VERSION");
     let mut findings = Vec::new();
     findings.push(match connection.call::<DaemonStatus>(Empty {}) {
@@ -136,10 +136,11 @@ fn daemon(mut connection: Connection) -> Vec<Finding> {
     match connection.call::<DaemonReload>(Empty {}) {
         Ok(reload) if reload.errors.is_empty() => findings.push(ok("settings", "readable")),
         Ok(reload) => findings
-            .extend(reload.errors.iter().map(|error| fail("settings", format!("{}: {}", error.file, error.message)))),
+            .extend(reload.errors.iter().map(|error| warn("settings", format!("{}: {}", error.file, error.message)))),
         Err(error) => findings.push(fail("settings", error.to_string())),
     }
-    findings.push(match connection.call::<ModelList>(Empty {}) {
+    let params = ModelListParams { env: Some(env.to_map()) };
+    findings.push(match connection.call::<ModelList>(params) {
         Ok(list) => match list.models.iter().find(|model| model.default) {
             Some(model) if model.provider == "demo" => warn(
                 "model",
@@ -148,6 +149,7 @@ fn daemon(mut connection: Connection) -> Vec<Finding> {
                     model.id
                 ),
             ),
+            Some(ModelInfo { problem: Some(problem), .. }) => warn("model", problem.clone()),
             Some(model) => ok("model", model.id.clone()),
             None => warn("model", "none is the default; set \"model\" in settings, or give --model"),
         },

@@ -5,11 +5,12 @@ use crate::args::Json;
 use crate::failure::Outcome;
 use crate::render::escape::one_line;
 use crate::start::Target;
-use proto::methods::{Empty, ModelInfo, ModelList};
+use proto::methods::{ModelInfo, ModelList, ModelListParams};
 
 /// Runs the command.
 pub fn run(args: &Json, target: &Target) -> Outcome {
-    let models = target.connect()?.call::<ModelList>(Empty {})?.models;
+    let params = ModelListParams { env: Some(target.env.to_map()) };
+    let models = target.connect()?.call::<ModelList>(params)?.models;
     if args.json {
         models.iter().try_for_each(print_json)?;
     } else {
@@ -22,6 +23,9 @@ fn line(model: &ModelInfo) -> String {
     let mut notes = Vec::new();
     if model.default {
         notes.push("default".to_owned());
+    }
+    if let Some(problem) = &model.problem {
+        notes.push(one_line(problem));
     }
     if model.context_window > 0 {
         notes.push(format!("{} tokens", model.context_window));

@@ -131,7 +131,10 @@ impl Sieve {
         let mut good = Vec::new();
         for (at, item) in items.into_iter().enumerate() {
             match self.fits(&json!([item])).and_then(|()| self.is_rule(&item)) {
-                Ok(()) => good.push(item),
+                Ok(()) => {
+                    self.tell_of_pattern(at, &item);
+                    good.push(item);
+                }
                 Err(why) => {
                     self.path.push(Step::Item(at));
                     self.problem(format!("{why}; the entry is ignored"));
@@ -154,6 +157,21 @@ impl Sieve {
             Some(rule) => Rule::parse(rule).map(|_| ()).map_err(|error| error.to_string()),
             None => Ok(()),
         }
+    }
+
+    /// Tells of a rule whose content this version can't judge, and what it does with it.
+    fn tell_of_pattern(&mut self, at: usize, entry: &Value) {
+        let [Step::Key(parent), Step::Key(list)] = self.path.as_slice() else { return };
+        let rule = entry.as_str().filter(|_| parent == "permissions").and_then(|rule| Rule::parse(rule).ok());
+        let effect = match (rule.filter(Rule::is_pattern), list.as_str()) {
+            (Some(_), "allow") => "it allows nothing",
+            (Some(rule), "ask" | "deny") => &format!("every call of {} is asked about", rule.tool()),
+            _ => return,
+        };
+        let message = format!("patterns in rules are not understood yet: {effect}; name a tool or a whole command");
+        self.path.push(Step::Item(at));
+        self.problem(message);
+        self.path.pop();
     }
 
     fn unknown(&mut self, key: &str, known: &[&str]) {

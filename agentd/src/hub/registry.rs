@@ -11,7 +11,7 @@ use proto::ids::{RequestId, SessionId};
 use proto::methods::{ModelListResult, SessionCounts, SessionCreateParams, ToolInfo, ToolListResult};
 use proto::session::{Mode, Pending, SessionInfo, SessionStatus, Usage};
 use proto::{ErrorKind, RpcError};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -341,10 +341,11 @@ impl Hub {
         Ok(ToolListResult { tools: tools.collect() })
     }
 
-    /// `model/list`.
-    pub async fn models(&self) -> ModelListResult {
-        let settings = self.services.settings();
-        ModelListResult { models: self.services.models.list(&settings, &self.own_env).await }
+    /// `model/list`, for a client with that environment.
+    pub async fn models(&self, env: Option<BTreeMap<String, String>>) -> ModelListResult {
+        let (settings, env) = (self.services.settings(), env.map(Environment::from));
+        let env = env.as_ref().unwrap_or(&self.own_env);
+        ModelListResult { models: self.services.models.list(&settings, env).await }
     }
 
     /// What every session uses.

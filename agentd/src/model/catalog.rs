@@ -149,6 +149,7 @@ impl Models {
         }
         for model in &mut list {
             model.default = model.id == default;
+            model.problem = self.resolve(&model.id, settings, session_env).err().map(|error| error.message);
         }
         list
     }
@@ -261,6 +262,7 @@ fn info(provider: &str, api: ApiKind, found: Found) -> ModelInfo {
             thinking: provider != "demo" && api == ApiKind::Anthropic,
         },
         default: false,
+        problem: None,
     }
 }
 

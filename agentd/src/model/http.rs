@@ -162,11 +162,21 @@ fn chain(error: &dyn std::error::Error) -> String {
 }
 
 fn send_failed(endpoint: &Endpoint, error: reqwest::Error) -> Fault {
-    let why = chain(&error.without_url());
+    let error = error.without_url();
+    let why = chain(&error);
     if why.to_lowercase().contains("certificate") {
         return fault::untrusted(endpoint, &why);
     }
-    fault::unreachable(endpoint, &why)
+    fault::unreachable(endpoint, &root(&error))
+}
+
+/// What an error comes down to: the outer ones only say who noticed.
+fn root(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(cause) = innermost.source() {
+        innermost = cause;
+    }
+    innermost.to_string()
 }
 
 fn silence(limit: Duration) -> String {

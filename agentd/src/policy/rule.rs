@@ -59,7 +59,7 @@ impl Rule {
             return Match::No;
         }
         let Some(content) = &self.content else { return Match::Yes };
-        if content.contains('*') || content.ends_with('/') || content.starts_with("domain:") {
+        if self.is_pattern() {
             return Match::Unclear;
         }
         let same = CONTENT_FIELDS.iter().any(|field| input.get(field).and_then(Value::as_str) == Some(content));
@@ -74,6 +74,19 @@ impl Rule {
             "Read" => matches!(tool, "Read" | "Grep" | "Glob"),
             name => name == tool,
         }
+    }
+
+    /// Whether the rule's content is a pattern, which this version can't judge.
+    #[must_use]
+    pub fn is_pattern(&self) -> bool {
+        let pattern = |text: &String| text.contains('*') || text.ends_with('/') || text.starts_with("domain:");
+        self.content.as_ref().is_some_and(pattern)
+    }
+
+    /// The tool that the rule names.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        &self.tool
     }
 
     /// Whether the rule names its tool by a glob, which may tighten but never widen.

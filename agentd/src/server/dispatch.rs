@@ -78,7 +78,7 @@ async fn run(request: &Request, methods: &Methods, extensions: Extensions) -> Re
 /// The error for a method that the table lacks.
 fn unsupported(method: &str) -> RpcError {
     let message = if METHOD_NAMES.contains(&method) {
-        format!("{method} is not supported yet by this version of agentd; update agentd")
+        format!("{method} is not supported yet by this version of agentd")
     } else {
         format!("there is no method `{method}`; `agentctl schema` lists them")
     };

@@ -15,7 +15,7 @@ use crate::turn::model_event::{Fault, FaultKind, ModelEvent};
 use futures::StreamExt;
 use proto::ids::{RequestId, TurnId};
 use proto::methods::TurnWaitResult;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +40,8 @@ pub struct Actor {
     pub(super) record: Option<PathBuf>,
     /// What was read of which file.
     pub(super) files: Arc<ReadState>,
+    /// What was told of the settings' errors: each once, not every turn.
+    pub(super) told: HashSet<String>,
     /// The turn that runs.
     pub(super) running: Option<RunningTurn>,
     /// Who waits for the end of which turn.
@@ -79,6 +81,7 @@ impl Actor {
             dir,
             record: None,
             files: Arc::default(),
+            told: HashSet::new(),
             running: None,
             waiters: Vec::new(),
             asks: HashMap::new(),

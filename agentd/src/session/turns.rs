@@ -232,13 +232,15 @@ impl Actor {
         }
     }
 
-    /// The settings with those of the session's folder; what can't be read of them is told once a turn.
+    /// The settings with those of the session's folder; what can't be used of them is told once.
     fn folder_settings(&mut self) -> Arc<Settings> {
         let cwd = self.log.state().info.cwd.clone();
         let loaded = self.services.loader.load_for(cwd.as_ref());
         for error in loaded.errors {
             let text = format!("settings: {}: {}", error.file, error.message);
-            self.append_or_log(&Event::Notice { level: NoticeLevel::Warning, text });
+            if self.told.insert(text.clone()) {
+                self.append_or_log(&Event::Notice { level: NoticeLevel::Warning, text });
+            }
         }
         Arc::new(loaded.settings)
     }

@@ -134,7 +134,7 @@ methods! {
     /// Lists a session's tools.
     ToolList = "tool/list": SessionParams => ToolListResult;
     /// Lists the models.
-    ModelList = "model/list": Empty => ModelListResult;
+    ModelList = "model/list": ModelListParams => ModelListResult;
     /// Lists MCP servers.
     McpList = "mcp/list": MaybeSessionParams => McpListResult;
     /// Connects an MCP server again.

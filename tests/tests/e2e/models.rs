@@ -154,3 +154,22 @@ fn a_session_can_change_its_model() {
     assert!(ids.iter().any(|model| model["id"] == "test/m1" && model["default"] == true), "{ids:?}");
     assert!(ids.iter().any(|model| model["id"] == "demo/guide"), "{ids:?}");
 }
+
+#[test]
+fn the_list_tells_what_a_client_with_that_environment_could_use() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let client = Client::connect(&daemon);
+    let listed = |env: serde_json::Value| {
+        let list = client.call_ok("model/list", &json!({"env": env}));
+        list["models"].as_array().unwrap().clone()
+    };
+    let ids = |models: &[serde_json::Value]| -> Vec<String> {
+        models.iter().map(|model| model["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let without = listed(json!({}));
+    assert!(!ids(&without).iter().any(|id| id.starts_with("anthropic/")), "{without:?}");
+    let with = listed(json!({"ANTHROPIC_API_KEY": "sk-of-the-client", "ANTHROPIC_BASE_URL": model.url()}));
+    let found = with.iter().find(|model| model["provider"] == "anthropic").expect("a model for the key");
+    assert_eq!(found.get("problem"), None, "{found}");
+}

@@ -8,8 +8,8 @@ use crate::follow;
 use crate::live;
 use crate::render::escape::one_line;
 use proto::methods::{
-    CancelReason, Empty, Method, ModelList, SessionGet, SessionList, SessionListParams, SessionParams, SessionUpdate,
-    SessionUpdateParams, TurnCancel, TurnCancelParams, TurnResume,
+    CancelReason, Method, ModelList, ModelListParams, SessionGet, SessionList, SessionListParams, SessionParams,
+    SessionUpdate, SessionUpdateParams, TurnCancel, TurnCancelParams, TurnResume,
 };
 use proto::session::{Mode, SessionInfo};
 
@@ -111,7 +111,7 @@ impl Chatter {
     }
 
     async fn models(&mut self) -> Result<(), Failure> {
-        for model in self.ask_for::<ModelList>(Empty {}).await?.models {
+        for model in self.ask_for::<ModelList>(ModelListParams::default()).await?.models {
             let sign = if model.id == self.session.model { "●" } else { " " };
             self.transcript.line(&format!("  {sign} {}", one_line(&model.id)))?;
         }

@@ -178,7 +178,7 @@ fn farewell(past: &Past, edit: &Done, bash: &Done, folder: &str) -> String {
     let found = if found.is_empty() { String::new() } else { format!("I found {}. ", text::one_line(found, 200)) };
     format!(
         "That was the tour. {found}{edited} {counted}\n\n\
-         Everything is in this session's log: leave with /quit, come back with `agentctl attach`, and it is all still there. \
+         Everything is in this session's log: leave with /quit, come back with `agentctl chat --continue`, and it is all still there. \
          Remove {folder}/{FOLDER} when you like. For a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server."
     )
 }

@@ -2,10 +2,10 @@
 
 use super::{Call, Handler};
 use proto::RpcError;
-use proto::methods::{Empty, ModelList, ModelListResult};
+use proto::methods::{ModelList, ModelListParams, ModelListResult};
 
 impl Handler for ModelList {
-    async fn handle(call: Call, _: Empty) -> Result<ModelListResult, RpcError> {
-        Ok(call.server.hub().models().await)
+    async fn handle(call: Call, params: ModelListParams) -> Result<ModelListResult, RpcError> {
+        Ok(call.server.hub().models(params.env).await)
     }
 }
