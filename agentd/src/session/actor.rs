@@ -15,6 +15,7 @@ use crate::turn::model_event::{Fault, FaultKind, ModelEvent};
 use futures::StreamExt;
 use proto::ids::{RequestId, TurnId};
 use proto::methods::TurnWaitResult;
+use proto::session::SessionStatus;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -117,6 +118,26 @@ impl Actor {
                 Wake::Idle if self.running.is_none() && !self.log.announce().has_listeners() => break,
                 Wake::Idle => {}
                 Wake::Gone => break,
+            }
+        }
+        self.let_go().await;
+    }
+
+    /// Takes what was sent until the last moment. A message whose sender had its place already would otherwise
+    /// lie in the closed mailbox, and its sender wait for ever. A closed session answers; one that only
+    /// leaves the memory drops the request, which tells its sender to ask again.
+    async fn let_go(&mut self) {
+        let closed = self.log.state().info.status == SessionStatus::Closed;
+        self.inbox.urgent.close();
+        self.inbox.commands.close();
+        while let Some(urgent) = self.inbox.urgent.recv().await {
+            if closed {
+                self.take_urgent(urgent);
+            }
+        }
+        while let Some(command) = self.inbox.commands.recv().await {
+            if closed {
+                self.take_command(command);
             }
         }
     }
