@@ -18,6 +18,8 @@ pub const NOBODY_TO_ASK: &str = "Nobody is there to ask, since agentctl runs wit
 #[derive(Default)]
 pub struct Ask {
     queue: VecDeque<PermissionRequest>,
+    /// Whether a key leaves without an answer.
+    pub can_leave: bool,
     keys: Option<Keys>,
     /// The reason that is being typed.
     typing: Option<String>,
@@ -66,7 +68,7 @@ impl Ask {
         let Some(request) = self.queue.front() else { return Ok(()) };
         match &self.typing {
             Some(reason) => transcript.screen.draw(&[format!("  what should it do instead? {}", one_line(reason))]),
-            None => transcript.screen.draw(&keys_lines(request)),
+            None => transcript.screen.draw(&keys_lines(request, self.can_leave)),
         }
     }
 
@@ -82,6 +84,12 @@ impl Ask {
     pub fn shown_change(&self) -> Option<ToolCallId> {
         let request = self.queue.front()?;
         matches!(request.preview, Some(Preview::Diff { .. })).then(|| request.tool_call_id.clone())
+    }
+
+    /// Whether a key press leaves, while the question waits: d, q or Ctrl-D. In a reason, only Ctrl-D does.
+    pub fn leaves(&self, pressed: &str) -> bool {
+        let letter = self.typing.is_none() && matches!(pressed, "d" | "D" | "q" | "Q");
+        self.can_leave && self.is_open() && (letter || pressed == "\u{4}")
     }
 
     /// What a key press comes to.
@@ -124,7 +132,7 @@ impl Ask {
             transcript.line(&line)?;
         }
         if !transcript.screen.is_live() {
-            keys_lines(request).iter().try_for_each(|line| transcript.line(line))?;
+            keys_lines(request, self.can_leave).iter().try_for_each(|line| transcript.line(line))?;
         }
         match &self.keys {
             Some(keys) => keys.discard(),
@@ -134,8 +142,9 @@ impl Ask {
     }
 }
 
-fn keys_lines(request: &PermissionRequest) -> Vec<String> {
-    let mut lines = vec!["  [y] yes   [n] no, stop   [e] no, and say why".to_owned()];
+fn keys_lines(request: &PermissionRequest, can_leave: bool) -> Vec<String> {
+    let leave = if can_leave { "   [d] leave, it waits" } else { "" };
+    let mut lines = vec![format!("  [y] yes   [n] no, stop   [e] no, and say why{leave}")];
     if let Some(suggestion) = request.suggestions.first() {
         lines.push(format!("  [a] yes, and from now on in this session: {}", one_line(&suggestion.label)));
     }
@@ -211,7 +220,7 @@ mod tests {
         let mut request = request("make", None);
         request.suggestions =
             vec![Suggestion { label: "Bash".to_owned(), rule: "Bash(make:*)".to_owned(), scope: RuleScope::Local }];
-        Ask { queue: VecDeque::from([request]), keys: None, typing: None }
+        Ask { queue: VecDeque::from([request]), can_leave: true, keys: None, typing: None }
     }
 
     #[test]
@@ -227,9 +236,22 @@ mod tests {
 
     #[test]
     fn neither_a_paste_nor_another_key_is_an_answer() {
-        for pressed in ["yes please", "yy", "\n", "\u{1b}[A", " ", "q", ""] {
+        for pressed in ["yes please", "yy", "\n", "\u{1b}[A", " ", "d", "q", "\u{4}", ""] {
             assert_eq!(asking().press(pressed), None, "{pressed:?}");
         }
+    }
+
+    #[test]
+    fn leaving_is_no_answer() {
+        let mut ask = asking();
+        for (pressed, leaves) in [("d", true), ("q", true), ("\u{4}", true), ("dd", false), ("y", false), ("", false)] {
+            assert_eq!(ask.leaves(pressed), leaves, "{pressed:?}");
+        }
+        ask.press("e");
+        assert!(!ask.leaves("d"), "a letter of the reason");
+        assert!(ask.leaves("\u{4}"));
+        ask.can_leave = false;
+        assert!(!ask.leaves("\u{4}"));
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub struct TurnEnd {
 pub enum Followed {
     /// The turn ended.
     Ended(TurnEnd),
-    /// A person had enough and left; the turn may still run.
+    /// A person had enough and left; the turn may still run, or wait for an answer.
     Left,
 }
 
@@ -102,7 +102,8 @@ pub struct Follow<'a> {
     /// Whether the deadline has passed.
     pub timed_out: bool,
     interrupts: Signal,
-    ask: Ask,
+    /// The questions that are open here.
+    pub ask: Ask,
     /// Questions of old news.
     unsettled: Vec<PermissionRequest>,
     calls: JoinSet<Done>,
@@ -186,7 +187,9 @@ impl<'a> Follow<'a> {
                         return Ok(Followed::Ended(end));
                     }
                 }
-                key = self.ask.key() => self.key(&key?)?,
+                key = self.ask.key() => if self.key(&key?)? {
+                    return Ok(Followed::Left);
+                },
                 item = self.live.next() => match item? {
                     Item::Event(incoming) => {
                         news = Instant::now();
@@ -287,7 +290,13 @@ impl<'a> Follow<'a> {
         Ok(())
     }
 
-    fn key(&mut self, pressed: &str) -> Result<(), Failure> {
+    /// Takes in a key press; whether the person leaves.
+    fn key(&mut self, pressed: &str) -> Result<bool, Failure> {
+        if self.ask.leaves(pressed) {
+            self.ask.close(self.transcript)?;
+            self.transcript.line("· the question waits")?;
+            return Ok(true);
+        }
         if let Some(answer) = self.ask.press(pressed) {
             self.transcript.own_answer(answer.request_id.clone());
             if let (PermissionDecision::Allow, Some(call)) = (answer.decision, self.ask.shown_change()) {
@@ -298,7 +307,7 @@ impl<'a> Follow<'a> {
             self.ask.resolved(&id, &said, self.transcript)?;
         }
         self.ask.redraw(self.transcript)?;
-        Ok(())
+        Ok(false)
     }
 
     fn answer(&mut self, params: PermissionRespondParams) {

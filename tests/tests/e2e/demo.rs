@@ -49,6 +49,30 @@ fn ctrl_c_cancels_a_turn_and_a_second_one_leaves() {
 }
 
 #[test]
+fn a_question_can_be_left_open_and_answered_later() {
+    let home = Home::new();
+    let agentctl = Agentctl::new(&home);
+    for (key, back) in [("d", &["chat", "take the tour"][..]), ("\u{4}", &["chat", "--session", "@last"])] {
+        let mut chat = Pty::start(&home, &binary("agentctl"), back);
+        chat.expect("[d] leave, it waits");
+        chat.send(key);
+        chat.expect("the session stays; come back with");
+        assert_eq!(chat.wait(), Some(0));
+        assert!(agentctl.ok(&["ls"]).contains("waiting"));
+        assert!(agentctl.ok(&["pending"]).contains("notes.txt"));
+    }
+    let mut chat = Pty::start(&home, &binary("agentctl"), &["chat", "--session", "@last"]);
+    chat.expect("[y] yes");
+    chat.send("y");
+    chat.expect("[x] watch an agent edit a file");
+    chat.expect("[d] leave");
+    chat.send("q");
+    assert_eq!(chat.wait(), Some(0));
+    assert!(home.workspace().join("agentd-tour/notes.txt").exists());
+    agentctl.ok(&["stop", "--now"]);
+}
+
+#[test]
 fn any_prompt_is_answered_plainly() {
     let home = Home::new();
     let agentctl = Agentctl::new(&home);

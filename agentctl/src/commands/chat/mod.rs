@@ -231,6 +231,7 @@ impl Chatter {
         let mut follow = Follow::new(&mut self.live, &mut self.transcript, which);
         follow.queued = queued;
         follow.on_ask = if terminal::can_ask() { OnAsk::Keys } else { OnAsk::Deny };
+        follow.ask.can_leave = true;
         follow.backlog = backlog.into();
         follow.replay_to = self.replay_to;
         let followed = follow.until_end().await?;

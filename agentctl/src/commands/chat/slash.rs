@@ -25,8 +25,11 @@ pub const HELP: [(&str, &str); 8] = [
     ("/quit", "leave; the session stays (Ctrl-D does the same)"),
 ];
 /// What else `/help` tells.
-const KEYS: [&str; 2] =
-    ["Ctrl-C cancels the running turn, again leaves.", "A line that ends with \\ goes on in the next one."];
+const KEYS: [&str; 3] = [
+    "While a turn runs: Ctrl-C cancels, Ctrl-C twice leaves.",
+    "At a question: d, q or Ctrl-D leaves; the turn stays and the question waits.",
+    "A line that ends with \\ goes on in the next one.",
+];
 /// Sessions that `/sessions` shows.
 const SESSIONS: u64 = 10;
 
