@@ -34,6 +34,11 @@ pub fn newest_open(connection: &mut Connection, cwd: &str) -> Result<Option<Sess
     newest(connection, Some(cwd.to_owned()), |session| session.status != SessionStatus::Closed)
 }
 
+/// The newest session that can take a prompt, of any folder.
+pub fn newest_anywhere(connection: &mut Connection) -> Result<Option<SessionInfo>, Failure> {
+    newest(connection, None, |session| session.status != SessionStatus::Closed)
+}
+
 fn newest(
     connection: &mut Connection,
     cwd: Option<String>,

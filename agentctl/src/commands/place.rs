@@ -36,20 +36,32 @@ pub fn find(
     target: &Target,
 ) -> Result<Place, Failure> {
     let cwd = folder(wanted)?;
-    let old =
-        match &wanted.session {
-            Some(reference) => Some(session_ref::resolve(connection, reference)?),
-            None if wanted.continue_last => Some(session_ref::newest_open(connection, &cwd)?.ok_or_else(|| {
-                Failure::new(format!("no session to go on with in {cwd}; start one without --continue"))
-            })?),
-            None => None,
-        };
+    let old = match &wanted.session {
+        Some(reference) => Some(session_ref::resolve(connection, reference)?),
+        None if wanted.continue_last => match session_ref::newest_open(connection, &cwd)? {
+            Some(session) => Some(session),
+            None => return Err(none_here(connection, &cwd)),
+        },
+        None => None,
+    };
     match old {
         Some(_) if record.is_some() => {
             Err(Failure::usage("--record is for a new session; leave out --session and --continue"))
         }
         Some(session) => Ok(Place { session, new: false }),
         None => Ok(Place { session: create(connection, wanted, cwd, record, target)?, new: true }),
+    }
+}
+
+/// There is nothing to go on with in this folder; perhaps another one was meant.
+fn none_here(connection: &mut Connection, cwd: &str) -> Failure {
+    match session_ref::newest_anywhere(connection) {
+        Ok(Some(session)) => {
+            let (id, there) = (&session.id, &session.cwd);
+            Failure::new(format!("no session in {cwd}; the newest is {id} in {there}: --session {id}"))
+        }
+        Ok(None) => Failure::new(format!("no session to go on with in {cwd}; start one without --continue")),
+        Err(failure) => failure,
     }
 }
 
