@@ -10,6 +10,8 @@ use proto::event::{ToolCause, ToolStatus};
 const TAIL_LINES: usize = 4;
 /// Bytes of output that are kept for them.
 const TAIL_BYTES: usize = 8 * 1024;
+/// What the model reads before the reason of a denial; a person knows it from the word alone.
+const DENIAL: &str = "The person did not allow this call: ";
 /// Lines of its output that are shown of a call that failed.
 const FAILURE_LINES: usize = 6;
 
@@ -72,7 +74,7 @@ impl ToolCall {
     /// How it ended, in one line, and what a failure said.
     pub fn result_lines(&self, end: &ToolEnd<'_>, style: Style) -> Vec<String> {
         let name = if end.name_it { format!("{} {}: ", self.name, self.title) } else { String::new() };
-        let summary = one_line(end.summary);
+        let summary = one_line(end.summary.strip_prefix(DENIAL).unwrap_or(end.summary));
         let took = if end.duration_ms >= 1000 {
             style.dim(&format!(" ({})", duration::show(end.duration_ms)))
         } else {
@@ -173,6 +175,7 @@ mod tests {
             (end(ToolStatus::Completed, "12 lines"), "  ✓ 12 lines"),
             (end(ToolStatus::Failed, "exit code 1"), "  ✗ exit code 1"),
             (end(ToolStatus::Denied, ""), "  ⊘ denied"),
+            (end(ToolStatus::Denied, "The person did not allow this call: use bun"), "  ⊘ denied: use bun"),
             (ToolEnd { cause: Some(ToolCause::Timeout), ..end(ToolStatus::Cancelled, "") }, "  ⊘ timed out"),
             (ToolEnd { duration_ms: 1500, ..end(ToolStatus::Completed, "ok") }, "  ✓ ok (1.5 s)"),
             (ToolEnd { name_it: true, ..end(ToolStatus::Completed, "ok") }, "  ✓ Bash x: ok"),
