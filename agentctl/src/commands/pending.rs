@@ -10,9 +10,11 @@ use crate::history;
 use crate::render::request::headline;
 use crate::session_ref;
 use crate::start::Target;
+use crate::terminal;
 use proto::methods::{MaybeSessionParams, PermissionList, SessionGet, SessionParams};
 use proto::permission::PermissionRequest;
 use std::collections::HashMap;
+use std::io::{self, Write};
 
 /// Runs the command.
 pub fn run(args: &Pending, target: &Target) -> Outcome {
@@ -23,6 +25,9 @@ pub fn run(args: &Pending, target: &Target) -> Outcome {
     if args.json {
         requests.iter().try_for_each(print_json)?;
         return Ok(0);
+    }
+    if requests.is_empty() && terminal::stdout_is_terminal() {
+        writeln!(io::stderr(), "no question waits")?; // a program that reads the list gets an empty one
     }
     let moments = moments(&mut connection, &requests)?;
     let now = environment::now();

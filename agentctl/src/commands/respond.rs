@@ -2,10 +2,11 @@
 
 use crate::args::{Allow, Deny};
 use crate::ask;
-use crate::connect::Connection;
+use crate::connect::{CallError, Connection};
 use crate::failure::{Failure, Outcome};
 use crate::session_ref::{Trouble, unique_prefix};
 use crate::start::Target;
+use proto::ErrorKind;
 use proto::ids::RequestId;
 use proto::methods::{MaybeSessionParams, PermissionList, PermissionRespond, PermissionRespondParams};
 use proto::permission::PermissionRequest;
@@ -20,16 +21,25 @@ pub fn allow(args: &Allow, target: &Target) -> Outcome {
         })?),
         (_, None) | (None, _) => None,
     };
-    connection.call::<PermissionRespond>(ask::allow(&id, rule))?;
-    Ok(0)
+    respond(&mut connection, ask::allow(&id, rule))
 }
 
 /// `agentctl deny`.
 pub fn deny(args: Deny, target: &Target) -> Outcome {
     let mut connection = target.connect()?;
     let (id, _) = find(&mut connection, &args.request)?;
-    connection.call::<PermissionRespond>(PermissionRespondParams { message: args.message, ..ask::deny(&id) })?;
-    Ok(0)
+    respond(&mut connection, PermissionRespondParams { message: args.message, ..ask::deny(&id) })
+}
+
+fn respond(connection: &mut Connection, answer: PermissionRespondParams) -> Outcome {
+    let id = answer.request_id.clone();
+    match connection.call::<PermissionRespond>(answer) {
+        Ok(_) => Ok(0),
+        Err(CallError::Refused(body)) if body.code == ErrorKind::RequestNotFound.code() => {
+            Err(Failure::new(format!("no open request {id}; `agentctl pending` lists them")))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The open request that is meant. If no open one is, the daemon knows more to say about it than we do.

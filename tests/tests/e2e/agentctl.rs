@@ -2,7 +2,7 @@
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
-use tests::{Agentctl, Client, Daemon, ModelServer, Reply};
+use tests::{Agentctl, Client, Daemon, ModelServer, Pty, Reply, binary};
 
 fn one_session(daemon: &Daemon) -> String {
     let sessions = Client::connect(daemon).call_ok("session/list", &json!({}));
@@ -23,6 +23,9 @@ fn run_prints_the_answer_and_nothing_else() {
     let request = model.wait_for_request(3);
     assert!(request.last_user_text().ends_with("from standard input"));
     assert_eq!(request.messages().len(), 5, "the same session");
+    let elsewhere = agentctl.run(&["run", "x", "--continue", "--cwd", "/"]);
+    let newest = format!("no session in /; the newest is {} in ", one_session(&daemon));
+    assert!(elsewhere.stderr.contains(&newest), "{elsewhere:?}");
 }
 
 #[test]
@@ -59,6 +62,7 @@ fn the_exit_code_says_how_it_ended() {
     model.reply(Reply::calls("t1", "Bash", &json!({"command": "touch a"}))).reply(Reply::says("Then not."));
     let output = agentctl.run(&["run", "x"]);
     assert_eq!((output.code, output.stdout.as_str()), (Some(3), "Then not.\n"), "{output:?}");
+    assert!(output.stderr.contains("denied: Nobody is there to ask"), "{output:?}");
     assert!(!daemon.workspace().join("a").exists());
     model.reply(Reply::calls("t2", "Glob", &json!({"pattern": "*"})));
     assert_eq!(agentctl.run(&["run", "x", "--max-turns", "1"]).code, Some(4));
@@ -116,7 +120,12 @@ fn questions_are_answered_from_any_terminal() {
     let model = ModelServer::start();
     let daemon = Daemon::with_model(&model);
     let agentctl = Agentctl::new(daemon.home());
-    assert_eq!(agentctl.ok(&["pending"]), "");
+    let none = agentctl.run(&["pending"]);
+    assert_eq!((none.stdout.as_str(), none.stderr.as_str()), ("", ""), "a program gets an empty list");
+    let mut pending = Pty::start(daemon.home(), &binary("agentctl"), &["pending"]);
+    pending.expect("no question waits");
+    let unknown = agentctl.run(&["allow", "NOSUCH"]);
+    assert!(unknown.stderr.contains("no open request NOSUCH; `agentctl pending` lists them"), "{unknown:?}");
     for (call, command, answer) in [("t1", "touch a", "allow"), ("t2", "touch b", "deny")] {
         model.reply(Reply::calls(call, "Bash", &json!({"command": command})));
         model.reply(Reply::says("Done."));
