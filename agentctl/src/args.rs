@@ -125,7 +125,7 @@ pub struct Where {
     /// The model, as provider/model
     #[arg(long, short, value_name = "MODEL", value_parser = crate::commands::model_name)]
     pub model: Option<String>,
-    /// The permission mode: default, acceptEdits, plan, auto, dontAsk or bypassPermissions
+    /// The permission mode: default, acceptEdits, plan, auto (not supported yet), dontAsk or bypassPermissions
     #[arg(long, value_parser = parse_mode, value_name = "MODE")]
     pub mode: Option<Mode>,
     /// The folder of a new session [default: this one]
@@ -318,11 +318,11 @@ pub struct Allow {
 pub enum ScopeArg {
     /// Until the session is closed
     Session,
-    /// In the folder's own, private settings
+    /// In the folder's own, private settings (not supported yet)
     Local,
-    /// In the folder's shared settings
+    /// In the folder's shared settings (not supported yet)
     Project,
-    /// In your settings
+    /// In your settings (not supported yet)
     User,
 }
 

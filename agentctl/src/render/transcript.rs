@@ -12,6 +12,7 @@ use proto::content::{MessageBlock, Prompt};
 use proto::event::{AnyEvent, DeltaKind, EndReason, Ephemeral, Event, NoticeLevel, Role, ToolStatus, TurnError};
 use proto::ids::{MessageId, RequestId, ToolCallId, TurnId};
 use proto::session::Usage;
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
@@ -58,6 +59,8 @@ pub struct Transcript {
     own_answers: HashSet<RequestId>,
     /// Calls whose change was shown and approved here.
     own_diffs: HashSet<ToolCallId>,
+    /// The last change of the session that was made and confirmed here.
+    own_update: Option<Map<String, Value>>,
     /// Whether live lines stay hidden, as something else stands there.
     pub paused: bool,
     /// Seconds without news, to be shown where nothing else lives.
@@ -82,6 +85,7 @@ impl Transcript {
             own_turns: HashSet::new(),
             own_answers: HashSet::new(),
             own_diffs: HashSet::new(),
+            own_update: None,
             paused: false,
             quiet_seconds: 0,
         }
@@ -100,6 +104,11 @@ impl Transcript {
     /// Notes that a change was shown in a question and approved here.
     pub fn own_diff(&mut self, call: ToolCallId) {
         self.own_diffs.insert(call);
+    }
+
+    /// Notes a change of our own to the session: it is not told again.
+    pub fn own_update(&mut self, changed: Map<String, Value>) {
+        self.own_update = Some(changed);
     }
 
     /// Tells that nothing has happened for so long.
@@ -240,6 +249,10 @@ impl Transcript {
                     proto::permission::PermissionDecision::Deny => "denied",
                 };
                 self.note(&format!("{word} by {}", one_line(by)))
+            }
+            Event::SessionUpdated { changed } if self.own_update.as_ref() == Some(changed) => {
+                self.own_update = None;
+                Ok(())
             }
             Event::FileChanged { path, tool_call_id, diff } => self.file_changed(path, tool_call_id, diff),
             Event::Notice { level, text } => self.notice(*level, text),

@@ -73,6 +73,23 @@ fn a_question_can_be_left_open_and_answered_later() {
 }
 
 #[test]
+fn a_change_of_mode_is_told_once() {
+    let home = Home::new();
+    let mut chat = Pty::start(&home, &binary("agentctl"), &["chat"]);
+    chat.expect("› ");
+    chat.send("/mode plan\r");
+    chat.expect("plan mode");
+    chat.expect("› ");
+    chat.send("what are you?\r");
+    let turn = chat.expect("This is a demonstration");
+    assert!(!turn.contains("mode is now"), "{turn}");
+    chat.expect("› ");
+    chat.send("/quit\r");
+    assert_eq!(chat.wait(), Some(0));
+    Agentctl::new(&home).ok(&["stop"]);
+}
+
+#[test]
 fn any_prompt_is_answered_plainly() {
     let home = Home::new();
     let agentctl = Agentctl::new(&home);

@@ -12,6 +12,7 @@ use proto::methods::{
     SessionUpdate, SessionUpdateParams, TurnCancel, TurnCancelParams, TurnResume,
 };
 use proto::session::{Mode, SessionInfo};
+use serde_json::Value;
 
 /// What `/help` shows, and what Tab completes.
 pub const HELP: [(&str, &str); 8] = [
@@ -130,6 +131,9 @@ impl Chatter {
     }
 
     async fn update(&mut self, model: Option<String>, mode: Option<Mode>) -> Result<(), Failure> {
+        let changed = [("model", model.clone()), ("mode", mode.map(|mode| mode.name().to_owned()))];
+        let changed = changed.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::String(value?))));
+        let own = changed.collect();
         let params = SessionUpdateParams {
             session_id: self.session.id.clone(),
             title: None,
@@ -139,6 +143,7 @@ impl Chatter {
             metadata: None,
         };
         self.session = self.ask_for::<SessionUpdate>(params).await?.session;
+        self.transcript.own_update(own);
         let session = &self.session;
         let now = format!("· {} · {} mode", one_line(&session.model), session.mode.name());
         Ok(self.transcript.line(&now)?)
@@ -179,7 +184,7 @@ fn meaning(mode: Mode) -> &'static str {
         Mode::Default => "reading runs, everything else asks",
         Mode::AcceptEdits => "file edits run too",
         Mode::Plan => "reading only; changes are planned first",
-        Mode::Auto => "a classifier decides in place of questions",
+        Mode::Auto => "a classifier decides in place of questions (not supported yet)",
         Mode::DontAsk => "what would ask is denied",
         Mode::BypassPermissions => "nothing asks, but for what no mode can skip",
     }

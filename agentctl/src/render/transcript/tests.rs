@@ -80,6 +80,19 @@ fn a_program_gets_each_message_whole_and_none_that_is_void() {
 }
 
 #[test]
+fn a_change_of_our_own_is_not_told_again() {
+    let paper = Paper::default();
+    let screen = Screen::new(Box::new(paper.clone()), Box::new(paper.clone()), true, false);
+    let mut transcript = Transcript::new(screen, ALL);
+    transcript.own_update(json!({"mode": "plan"}).as_object().unwrap().clone());
+    for mode in ["plan", "default", "plan"] {
+        let event = json!({"type": "session.updated", "mode": mode});
+        transcript.event(&serde_json::from_value(event).unwrap()).unwrap();
+    }
+    assert_eq!(paper.read(), "· mode is now \"default\"\n· mode is now \"plan\"\n");
+}
+
+#[test]
 fn streamed_text_is_shown_once() {
     let stream = [
         delta(0, "text", 0, "Hello"),
