@@ -67,7 +67,7 @@ pub enum Command {
     Status(Json),
     /// Start agentd if none runs
     Start,
-    /// Stop agentd; running turns end first
+    /// Stop agentd; running turns end first, at most limits.drainMs, then they are interrupted
     Stop(Stop),
     /// Stop agentd and start it again
     Restart(Stop),
@@ -441,7 +441,7 @@ pub enum ConfigAction {
 
 #[derive(Args)]
 pub struct Stop {
-    /// Interrupt running turns; they can be resumed
+    /// Interrupt running turns at once; `resume` goes on with them
     #[arg(long)]
     pub now: bool,
 }

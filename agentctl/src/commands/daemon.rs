@@ -6,12 +6,16 @@ use crate::connect::Connection;
 use crate::failure::{Failure, Outcome};
 use crate::start::Target;
 use proto::methods::{DaemonShutdown, DaemonShutdownParams, DaemonStatus, Empty, ShutdownMode};
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 /// How often and how far apart we look whether a daemon that closed its connections is gone.
 const GONE_TRIES: u32 = 300;
 const GONE_PAUSE: Duration = Duration::from_millis(10);
+/// After how long a person is told what a stop waits for.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// `agentctl start`.
 pub fn start(target: &Target) -> Outcome {
@@ -44,14 +48,19 @@ pub fn restart(args: &Stop, target: &Target) -> Outcome {
 }
 
 fn stop_running(mut connection: Connection, now: bool, socket: &Path) -> Result<(), Failure> {
-    let pid = connection.call::<DaemonStatus>(Empty {}).ok().map(|status| status.pid);
+    let status = connection.call::<DaemonStatus>(Empty {}).ok();
+    let pid = status.as_ref().map(|status| status.pid);
+    let turns = status.map(|status| status.sessions.running + status.sessions.waiting);
     let mode = if now { ShutdownMode::Now } else { ShutdownMode::Drain };
     match connection.call::<DaemonShutdown>(DaemonShutdownParams { mode }) {
         Ok(_) => {}
         Err(error) if error.is_disconnect() => {} // it was quicker than its answer
         Err(error) => return Err(error.into()),
     }
-    let _ = connection.wait_for_end(); // however the connection ends, it is the end
+    {
+        let _patience = Patience::start(waiting_for(turns, now));
+        let _ = connection.wait_for_end(); // however the connection ends, it is the end
+    }
     for _ in 0..GONE_TRIES {
         if is_gone(pid, socket) {
             return Ok(());
@@ -59,6 +68,35 @@ fn stop_running(mut connection: Connection, now: bool, socket: &Path) -> Result<
         std::thread::sleep(GONE_PAUSE);
     }
     Err(Failure::new("agentd closed its connections but still runs; `agentctl stop --now` stops it at once"))
+}
+
+/// What is said to a person who waits for a stop.
+fn waiting_for(turns: Option<u64>, now: bool) -> String {
+    let what = match turns {
+        _ if now => return "waiting for agentd to end".to_owned(),
+        None | Some(0) => "running turns".to_owned(),
+        Some(1) => "1 turn".to_owned(),
+        Some(more) => format!("{more} turns"),
+    };
+    format!("waiting for {what}, at most 10 s unless limits.drainMs is set; `agentctl stop --now` waits for none")
+}
+
+/// Says a sentence on standard error unless it is dropped soon.
+struct Patience {
+    /// Hung up by the drop.
+    _over: SyncSender<()>,
+}
+
+impl Patience {
+    fn start(sentence: String) -> Self {
+        let (over, is_over) = sync_channel::<()>(0);
+        std::thread::spawn(move || {
+            if is_over.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                let _ = writeln!(io::stderr(), "{sentence}"); // a hint; nowhere else to tell
+            }
+        });
+        Self { _over: over }
+    }
 }
 
 /// Whether that daemon has ended; another one may serve the socket by now, as systemd starts them.
@@ -73,4 +111,20 @@ fn is_gone(pid: Option<u32>, socket: &Path) -> bool {
 fn is_zombie(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_is_told_for_what() {
+        for (turns, start) in [(Some(1), "waiting for 1 turn, "), (Some(2), "waiting for 2 turns, ")] {
+            assert!(waiting_for(turns, false).starts_with(start));
+        }
+        for turns in [None, Some(0)] {
+            assert!(waiting_for(turns, false).starts_with("waiting for running turns, at most"));
+        }
+        assert_eq!(waiting_for(Some(2), true), "waiting for agentd to end");
+    }
 }

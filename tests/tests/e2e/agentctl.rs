@@ -144,6 +144,21 @@ fn questions_are_answered_from_any_terminal() {
     assert!(model.wait_for_request(4).tool_results()[0].1.contains("not here"));
 }
 
+#[test]
+fn a_stop_tells_what_it_waits_for() {
+    let model = ModelServer::start();
+    let mut daemon = Daemon::with_model(&model);
+    model.reply(Reply::new().text("I think").gate("g"));
+    let run = Agentctl::new(daemon.home()).start(&["run", "x"]);
+    model.wait_at("g");
+    let mut stop = Pty::start(daemon.home(), &binary("agentctl"), &["stop"]);
+    stop.expect("waiting for 1 turn, at most 10 s");
+    model.open("g");
+    stop.expect("agentd stopped");
+    assert_eq!(run.wait().code, Some(0));
+    assert!(daemon.wait().success());
+}
+
 /// The id of the open request, once there is one.
 fn wait_for_request(client: &Client) -> String {
     let end = std::time::Instant::now() + tests::PATIENCE;
