@@ -33,6 +33,9 @@ pub enum Command {
     Attach(Attach),
     /// Send a prompt and leave; prints the turn
     Send(Send),
+    /// Go on with a turn that a restart cut; prints and exits as `run` does
+    #[command(after_help = RUN_EXITS)]
+    Resume(Resume),
     /// Wait for a turn to end; prints its text and exits as `run` does
     Wait(Wait),
     /// Cancel the running turn and all that wait
@@ -147,24 +150,40 @@ pub struct Run {
     pub prompt: String,
     #[command(flatten)]
     pub place: Where,
-    /// What to print
-    #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
-    pub output: Output,
+    #[command(flatten)]
+    pub following: Following,
     /// How many tool rounds the turn may take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_turns: Option<u64>,
-    /// Cancel the turn after this time: seconds or a unit, such as 90, 90s or 5m
-    #[arg(long, value_name = "TIME", value_parser = crate::duration::parse)]
-    pub timeout: Option<Duration>,
     /// Start the turn, print the session's id and leave
     #[arg(long)]
     pub detach: bool,
-    /// What becomes of questions [default: ask on a terminal, else deny]
-    #[arg(long, value_enum, value_name = "WHAT")]
-    pub on_ask: Option<OnAskArg>,
     /// Record the model's conversation to a file, for the model replay/FILE
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct Resume {
+    /// The session: its id, a unique prefix of it, or @last
+    #[arg(value_name = "ID", default_value = crate::session_ref::LAST)]
+    pub session: String,
+    #[command(flatten)]
+    pub following: Following,
+}
+
+/// How `run` and `resume` follow a turn.
+#[derive(Args)]
+pub struct Following {
+    /// What to print
+    #[arg(long, short, value_enum, default_value_t, value_name = "FORM")]
+    pub output: Output,
+    /// Cancel the turn after this time: seconds or a unit, such as 90, 90s or 5m
+    #[arg(long, value_name = "TIME", value_parser = crate::duration::parse)]
+    pub timeout: Option<Duration>,
+    /// What becomes of questions [default: ask on a terminal, else deny]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub on_ask: Option<OnAskArg>,
 }
 
 /// What `run` prints.

@@ -9,7 +9,7 @@ use proto::methods::{SessionGet, SessionList, SessionListParams, SessionParams};
 use proto::session::{SessionInfo, SessionStatus};
 
 /// The newest of all sessions.
-const LAST: &str = "@last";
+pub const LAST: &str = "@last";
 
 /// The session that is meant.
 pub fn resolve(connection: &mut Connection, reference: &str) -> Result<SessionInfo, Failure> {

@@ -100,7 +100,7 @@ fn a_wrong_command_line_exits_2_and_says_what_is_wrong() {
 fn help_and_version_need_no_daemon() {
     let place = Place::new();
     let (help, _) = place.expect(&["--help"], 0);
-    for command in ["chat", "run", "ls", "attach", "pending", "allow", "doctor", "completions"] {
+    for command in ["chat", "run", "resume", "ls", "attach", "pending", "allow", "doctor", "completions"] {
         assert!(help.contains(&format!("\n  {command} ")), "{command}");
     }
     assert!(!help.contains("__detach"));

@@ -12,6 +12,7 @@ mod models;
 mod pending;
 mod place;
 mod respond;
+mod resume;
 mod rpc;
 mod run;
 mod schema;
@@ -37,6 +38,7 @@ pub fn run(command: Command, target: &Target) -> Outcome {
         Command::Ls(args) => ls::run(&args, target),
         Command::Attach(args) => attach::run(&args, target),
         Command::Send(args) => send::run(args, target),
+        Command::Resume(args) => resume::run(&args, target),
         Command::Wait(args) => wait::run(&args, target),
         Command::Cancel(args) => session::cancel(args, target),
         Command::Pending(args) => pending::run(&args, target),

@@ -2,7 +2,7 @@
 
 use super::place::{self, Place};
 use super::{print, print_json, prompt};
-use crate::args::{OnAskArg, Output, Run};
+use crate::args::{Following, OnAskArg, Output, Run};
 use crate::failure::{Failure, Outcome, code};
 use crate::follow::{self, Follow, Followed, OnAsk, TurnEnd, Which};
 use crate::live::{self, Live};
@@ -38,10 +38,10 @@ pub fn run(args: Run, target: &Target) -> Outcome {
     };
     if args.detach {
         let started = connection.call::<TurnStart>(params)?;
-        return detached(&place.session.id, &started.turn_id, args.output);
+        return detached(&place.session.id, &started.turn_id, args.following.output);
     }
     drop(connection);
-    live::block_on(follow_turn(&args, target, &place, params))
+    live::block_on(start_and_follow(&args, target, &place, params))
 }
 
 fn detached(session: &SessionId, turn: &TurnId, output: Output) -> Outcome {
@@ -52,20 +52,25 @@ fn detached(session: &SessionId, turn: &TurnId, output: Output) -> Outcome {
     Ok(0)
 }
 
-async fn follow_turn(args: &Run, target: &Target, place: &Place, params: TurnStartParams) -> Outcome {
+async fn start_and_follow(args: &Run, target: &Target, place: &Place, params: TurnStartParams) -> Outcome {
     let session = &place.session;
     let mut live = Live::open(target).await?;
     // attached before the turn starts, so that nothing of it is missed; a new session shows its creation too
     let after_seq = if place.new { 0 } else { session.last_seq };
-    live.attach(&session.id, after_seq, args.output != Output::Json).await?;
+    live.attach(&session.id, after_seq, args.following.output != Output::Json).await?;
     let interrupts = follow::interrupts()?;
     let started = start(&mut live, params).await?;
+    let which = Which { session: session.id.clone(), turn: started.turn_id, interrupts };
+    follow_turn(&args.following, live, which, started.state == TurnState::Queued).await
+}
 
+/// Shows a turn to its end. Shared with `resume`.
+pub async fn follow_turn(args: &Following, mut live: Live, which: Which, queued: bool) -> Outcome {
+    let (session_id, turn_id) = (which.session.clone(), which.turn.clone());
     let mut transcript = Transcript::new(screen(args.output), detail(args));
-    let (session_id, turn_id) = (session.id.clone(), started.turn_id);
-    let which = Which { session: session_id.clone(), turn: turn_id.clone(), interrupts };
+    transcript.tell_resume(session_id.clone());
     let mut follow = Follow::new(&mut live, &mut transcript, which);
-    follow.queued = started.state == TurnState::Queued;
+    follow.queued = queued;
     follow.whole_session = false;
     follow.show = args.output == Output::Text;
     follow.raw = args.output == Output::StreamJson;
@@ -111,11 +116,11 @@ fn screen(output: Output) -> Screen {
     }
 }
 
-fn detail(args: &Run) -> Detail {
+fn detail(args: &Following) -> Detail {
     Detail { prompts: false, thinking: false, questions: on_ask(args) == OnAsk::Wait, totals: false }
 }
 
-fn on_ask(args: &Run) -> OnAsk {
+fn on_ask(args: &Following) -> OnAsk {
     match args.on_ask {
         Some(OnAskArg::Deny) => OnAsk::Deny,
         Some(OnAskArg::Wait) => OnAsk::Wait,

@@ -10,7 +10,7 @@ use super::tool::{ToolCall, ToolEnd};
 use crate::duration;
 use proto::content::{MessageBlock, Prompt};
 use proto::event::{AnyEvent, DeltaKind, EndReason, Ephemeral, Event, NoticeLevel, Role, ToolStatus, TurnError};
-use proto::ids::{MessageId, RequestId, ToolCallId, TurnId};
+use proto::ids::{MessageId, RequestId, SessionId, ToolCallId, TurnId};
 use proto::session::Usage;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -61,6 +61,8 @@ pub struct Transcript {
     own_diffs: HashSet<ToolCallId>,
     /// The last change of the session that was made and confirmed here.
     own_update: Option<Map<String, Value>>,
+    /// The session that a cut turn is told to go on with.
+    resumable: Option<SessionId>,
     /// Whether live lines stay hidden, as something else stands there.
     pub paused: bool,
     /// Seconds without news, to be shown where nothing else lives.
@@ -86,6 +88,7 @@ impl Transcript {
             own_answers: HashSet::new(),
             own_diffs: HashSet::new(),
             own_update: None,
+            resumable: None,
             paused: false,
             quiet_seconds: 0,
         }
@@ -109,6 +112,11 @@ impl Transcript {
     /// Notes a change of our own to the session: it is not told again.
     pub fn own_update(&mut self, changed: Map<String, Value>) {
         self.own_update = Some(changed);
+    }
+
+    /// Has a turn that a restart cut tell the command that goes on with it.
+    pub fn tell_resume(&mut self, session: SessionId) {
+        self.resumable = Some(session);
     }
 
     /// Tells that nothing has happened for so long.
@@ -367,7 +375,11 @@ impl Transcript {
         match reason {
             EndReason::Completed => Ok(()),
             EndReason::AbortedStreaming | EndReason::AbortedTools => self.line(&style.yellow("⊘ cancelled")),
-            EndReason::Interrupted => self.line(&style.yellow(&format!("⊘ cut by a restart of agentd{said}"))),
+            EndReason::Interrupted => {
+                let hint = self.resumable.as_ref().map(|id| format!("; go on with: agentctl resume {id}"));
+                let hint = hint.unwrap_or_default();
+                self.line(&style.yellow(&format!("⊘ cut by a restart of agentd{said}{hint}")))
+            }
             EndReason::MaxTurns => self.line(&style.yellow(&format!("⊘ the limit of tool rounds is reached{said}"))),
             EndReason::ModelError => self.line(&style.red(&format!("✗ the model failed{said}"))),
             EndReason::PromptTooLong => {

@@ -145,6 +145,30 @@ fn questions_are_answered_from_any_terminal() {
 }
 
 #[test]
+fn a_turn_that_a_restart_cut_is_resumed() {
+    let model = ModelServer::start();
+    let mut daemon = Daemon::builder().model(&model).settings(&json!({"limits": {"drainMs": 50}})).start();
+    model.reply(Reply::new().text("half an answer").gate("g"));
+    let run = Agentctl::new(daemon.home()).start(&["run", "x"]);
+    model.wait_at("g");
+    daemon.restart();
+    model.wait_closed("g");
+    let cut = run.wait();
+    let id = one_session(&daemon);
+    let hint = format!("cut by a restart of agentd; go on with: agentctl resume {id}");
+    assert!(cut.code == Some(1) && cut.stderr.contains(&hint), "{cut:?}");
+    model.reply(Reply::says("The whole answer."));
+    let agentctl = Agentctl::new(daemon.home());
+    let resumed = agentctl.run(&["resume"]);
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (Some(0), "The whole answer.\n"), "{resumed:?}");
+    let nothing = agentctl.run(&["resume", &id]);
+    assert!(
+        nothing.code == Some(1) && nothing.stderr.contains("no turn of this session was interrupted"),
+        "{nothing:?}"
+    );
+}
+
+#[test]
 fn a_stop_tells_what_it_waits_for() {
     let model = ModelServer::start();
     let mut daemon = Daemon::with_model(&model);
