@@ -6,6 +6,7 @@ use crate::live::{self, Incoming, Item, Live};
 use crate::render::{Detail, Screen, Transcript};
 use crate::session_ref;
 use crate::start::Target;
+use crate::terminal;
 use proto::event::{AnyEvent, Event};
 use proto::ids::SessionId;
 use proto::methods::{SessionGet, SessionParams};
@@ -21,10 +22,18 @@ pub fn run(args: &Attach, target: &Target) -> Outcome {
     live::block_on(async {
         let mut live = Live::open(target).await?;
         let attached = live.attach(&session.id, args.after_seq, !args.durable).await?;
-        let mut view = View::new(args.output, attached.replay_to);
+        let past_to = if args.after_seq < attached.replay_to { attached.replay_to } else { 0 };
+        let mut view = View::new(args.output, past_to);
+        let mut tell_idle = args.output == AttachOutput::Text && !args.until_idle && terminal::stdout_is_terminal();
         loop {
             if args.until_idle && live.last_seq() >= attached.replay_to && !is_busy(&live, &session.id).await? {
                 return Ok(0);
+            }
+            if tell_idle && live.last_seq() >= attached.replay_to {
+                tell_idle = false;
+                if !is_busy(&live, &session.id).await? {
+                    view.note("idle; Ctrl-C leaves, --until-idle leaves by itself")?;
+                }
             }
             if let Item::Event(incoming) = live.next().await? {
                 view.show(&incoming)?;
@@ -39,7 +48,7 @@ pub fn run(args: &Attach, target: &Target) -> Outcome {
 /// Events as text or as they are. Shared with `logs --follow`.
 pub struct View {
     transcript: Option<Transcript>,
-    /// The last event of the past.
+    /// The last event of the past; 0 once it has been shown.
     replay_to: u64,
 }
 
@@ -50,11 +59,24 @@ impl View {
         Self { transcript, replay_to }
     }
 
+    /// Writes a dim line of the command's own after the past.
+    fn note(&mut self, text: &str) -> Result<(), Failure> {
+        if let Some(transcript) = &mut self.transcript {
+            transcript.end_past()?;
+            let style = transcript.screen.style();
+            transcript.line(&style.dim(text))?;
+        }
+        Ok(())
+    }
+
     /// Shows an event.
     pub fn show(&mut self, incoming: &Incoming) -> Result<(), Failure> {
         let (event, seq) = (&incoming.event.event, incoming.event.seq);
+        if seq.is_some_and(|seq| seq >= self.replay_to) {
+            self.replay_to = 0;
+        }
         match &mut self.transcript {
-            Some(transcript) if seq.is_some_and(|seq| seq < self.replay_to) => transcript.past(event)?,
+            Some(transcript) if self.replay_to > 0 => transcript.past(event)?,
             Some(transcript) => {
                 transcript.past(event)?;
                 transcript.end_past()?;

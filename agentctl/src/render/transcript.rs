@@ -61,6 +61,8 @@ pub struct Transcript {
     own_diffs: HashSet<ToolCallId>,
     /// The last change of the session that was made and confirmed here.
     own_update: Option<Map<String, Value>>,
+    /// Requests that were shown but not answered, and not told how to answer.
+    unanswered: Vec<RequestId>,
     /// The session that a cut turn is told to go on with.
     resumable: Option<SessionId>,
     /// Whether live lines stay hidden, as something else stands there.
@@ -88,6 +90,7 @@ impl Transcript {
             own_answers: HashSet::new(),
             own_diffs: HashSet::new(),
             own_update: None,
+            unanswered: Vec::new(),
             resumable: None,
             paused: false,
             quiet_seconds: 0,
@@ -134,13 +137,24 @@ impl Transcript {
     /// Ends the past: shows what still waits.
     pub fn end_past(&mut self) -> io::Result<()> {
         let rest = self.order.rest();
-        rest.iter().try_for_each(|event| self.show(event))
+        rest.iter().try_for_each(|event| self.show(event))?;
+        self.tell_answers()
+    }
+
+    /// Tells how to answer what is open; of a question of the past that is known only at the past's end.
+    fn tell_answers(&mut self) -> io::Result<()> {
+        let style = self.screen.style();
+        for id in std::mem::take(&mut self.unanswered) {
+            self.line(&style.dim(&format!("  answer it with: agentctl allow {id}, or: agentctl deny {id}")))?;
+        }
+        Ok(())
     }
 
     /// Shows an event that happens now.
     pub fn event(&mut self, event: &AnyEvent) -> io::Result<()> {
         self.end_past()?;
-        self.show(event)
+        self.show(event)?;
+        self.tell_answers()
     }
 
     fn show(&mut self, event: &AnyEvent) -> io::Result<()> {
@@ -248,10 +262,11 @@ impl Transcript {
                 for line in request::lines(request, style) {
                     self.line(&line)?;
                 }
-                let id = &request.request_id;
-                self.line(&style.dim(&format!("  answer it with: agentctl allow {id}, or: agentctl deny {id}")))
+                self.unanswered.push(request.request_id.clone());
+                Ok(())
             }
             Event::PermissionResolved { request_id, decision, by, .. } if !self.own_answers.contains(request_id) => {
+                self.unanswered.retain(|id| id != request_id);
                 let word = match decision {
                     proto::permission::PermissionDecision::Allow => "allowed",
                     proto::permission::PermissionDecision::Deny => "denied",

@@ -111,6 +111,11 @@ fn sessions_are_listed_followed_sent_to_and_exported() {
     assert_eq!(rest.lines().collect::<Vec<_>>(), seen[0].lines().skip(last - 2).collect::<Vec<_>>());
     let text = agentctl.ok(&["logs", &id[..id.len() - 2]]);
     assert!(text.contains("the first prompt") && text.contains("Hello again."), "{text}");
+    let mut attach = Pty::start(daemon.home(), &binary("agentctl"), &["attach", &id]);
+    attach.expect("Hello again.");
+    attach.expect("idle; Ctrl-C leaves, --until-idle leaves by itself");
+    attach.send("\u{3}");
+    attach.wait();
     assert_eq!(agentctl.run(&["cancel", &id]).code, Some(0));
     assert_eq!(agentctl.run(&["export", "ses_unknown"]).code, Some(1));
 }
@@ -124,6 +129,7 @@ fn questions_are_answered_from_any_terminal() {
     assert_eq!((none.stdout.as_str(), none.stderr.as_str()), ("", ""), "a program gets an empty list");
     let mut pending = Pty::start(daemon.home(), &binary("agentctl"), &["pending"]);
     pending.expect("no question waits");
+    assert_eq!(pending.wait(), Some(0));
     let unknown = agentctl.run(&["allow", "NOSUCH"]);
     assert!(unknown.stderr.contains("no open request NOSUCH; `agentctl pending` lists them"), "{unknown:?}");
     for (call, command, answer) in [("t1", "touch a", "allow"), ("t2", "touch b", "deny")] {
@@ -179,6 +185,7 @@ fn a_stop_tells_what_it_waits_for() {
     stop.expect("waiting for 1 turn, at most 10 s");
     model.open("g");
     stop.expect("agentd stopped");
+    assert_eq!(stop.wait(), Some(0));
     assert_eq!(run.wait().code, Some(0));
     assert!(daemon.wait().success());
 }

@@ -80,6 +80,27 @@ fn a_program_gets_each_message_whole_and_none_that_is_void() {
 }
 
 #[test]
+fn of_the_past_only_open_questions_say_how_to_answer_them() {
+    let paper = Paper::default();
+    let screen = Screen::new(Box::new(paper.clone()), Box::new(paper.clone()), true, false);
+    let mut transcript = Transcript::new(screen, ALL);
+    let reason = json!({"type": "mode", "layer": 9, "detail": "it asks"});
+    for request in ["r1", "r2"] {
+        let asked = json!({
+            "type": "permission.requested", "requestId": request, "sessionId": "s", "turnId": "t", "toolCallId": "1",
+            "tool": "Bash", "input": {}, "title": "Bash x", "reason": reason, "suggestions": []
+        });
+        transcript.past(&serde_json::from_value(asked).unwrap()).unwrap();
+    }
+    let resolved = json!({"type": "permission.resolved", "requestId": "r1", "decision": "allow", "by": "agentctl", "reason": reason});
+    transcript.past(&serde_json::from_value(resolved).unwrap()).unwrap();
+    assert!(!paper.read().contains("answer it with"));
+    transcript.end_past().unwrap();
+    let hint = "· allowed by agentctl\n  answer it with: agentctl allow r2, or: agentctl deny r2\n";
+    assert!(paper.read().ends_with(hint), "{}", paper.read());
+}
+
+#[test]
 fn a_change_of_our_own_is_not_told_again() {
     let paper = Paper::default();
     let screen = Screen::new(Box::new(paper.clone()), Box::new(paper.clone()), true, false);
