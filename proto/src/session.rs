@@ -178,3 +178,32 @@ pub struct SessionInfo {
     /// The client's own data.
     pub metadata: Map<String, Value>,
 }
+
+impl SessionInfo {
+    /// A session in which nothing has happened yet, at `now`.
+    #[must_use]
+    pub fn new(id: SessionId, cwd: String, model: String, now: Timestamp) -> Self {
+        Self {
+            id,
+            title: String::new(),
+            cwd,
+            model,
+            mode: Mode::default(),
+            status: SessionStatus::Idle,
+            created_at: now.clone(),
+            updated_at: now,
+            turn_count: 0,
+            last_seq: 0,
+            usage: Usage::default(),
+            cost: None,
+            parent: None,
+            pending: Pending::default(),
+            queue: Vec::new(),
+            task_count: 0,
+            trusted: false,
+            additional_directories: Vec::new(),
+            ephemeral: false,
+            metadata: Map::new(),
+        }
+    }
+}

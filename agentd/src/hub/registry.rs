@@ -9,7 +9,7 @@ use crate::store::{Journal, StateDir, StoreError};
 use proto::event::{Event, ToolKind};
 use proto::ids::{RequestId, SessionId};
 use proto::methods::{ModelListResult, SessionCounts, SessionCreateParams, ToolInfo, ToolListResult};
-use proto::session::{Mode, Pending, SessionInfo, SessionStatus, Usage};
+use proto::session::{Mode, SessionInfo, SessionStatus, Usage};
 use proto::{ErrorKind, RpcError};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -166,31 +166,17 @@ impl Hub {
             resolved.map_err(|error| RpcError::new(ErrorKind::ModelUnavailable, error.message))?.context_window();
         let mode = params.mode.or(settings.permissions.default_mode).unwrap_or(Mode::Default);
         check_mode(mode)?;
-        let now = clock::now();
         let mut additional_directories = params.additional_directories.clone();
         additional_directories
             .extend(settings.permissions.additional_directories.iter().map(|dir| dir.display().to_string()));
         Ok(SessionInfo {
-            id: ids::fresh("ses"),
             title: params.title.clone().unwrap_or_default(),
-            cwd: params.cwd.clone(),
-            model,
             mode,
-            status: SessionStatus::Idle,
-            created_at: now.clone(),
-            updated_at: now,
-            turn_count: 0,
-            last_seq: 0,
             usage: Usage { context_window: window, ..Usage::default() },
-            cost: None,
-            parent: None,
-            pending: Pending::default(),
-            queue: Vec::new(),
-            task_count: 0,
-            trusted: false,
             additional_directories,
             ephemeral: params.ephemeral,
             metadata: params.metadata.clone().unwrap_or_default(),
+            ..SessionInfo::new(ids::fresh("ses"), params.cwd.clone(), model, clock::now())
         })
     }
 

@@ -99,32 +99,11 @@ mod tests {
     use proto::content::{MessageBlock, Prompt};
     use proto::event::{ToolKind, TurnOptions};
     use proto::permission::PermissionRequest;
-    use proto::session::{Mode, Pending, SessionInfo, SessionStatus};
-    use serde_json::{Map, json};
+    use proto::session::SessionInfo;
+    use serde_json::json;
 
     fn session(events: &[Event]) -> SessionState {
-        let info = SessionInfo {
-            id: "s".into(),
-            title: String::new(),
-            cwd: "/".into(),
-            model: "test/model".into(),
-            mode: Mode::Default,
-            status: SessionStatus::Idle,
-            created_at: String::new(),
-            updated_at: String::new(),
-            turn_count: 0,
-            last_seq: 0,
-            usage: Usage::default(),
-            cost: None,
-            parent: None,
-            pending: Pending::default(),
-            queue: Vec::new(),
-            task_count: 0,
-            trusted: false,
-            additional_directories: Vec::new(),
-            ephemeral: false,
-            metadata: Map::new(),
-        };
+        let info = SessionInfo::new("s".into(), "/".into(), "test/model".into(), String::new());
         let created = Event::SessionCreated { session: info, system_prompt: None };
         let mut state = SessionState::from_first(&created).unwrap();
         for (at, event) in events.iter().enumerate() {

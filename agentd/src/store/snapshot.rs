@@ -56,31 +56,15 @@ mod tests {
     use super::super::Journal;
     use super::*;
     use bytes::Bytes;
-    use proto::session::{Mode, SessionStatus};
     use std::os::unix::fs::PermissionsExt;
 
     fn info() -> SessionInfo {
+        let now = "2026-11-30T09:41:07.250Z".to_owned();
         SessionInfo {
-            id: "ses_1".into(),
             title: "a title".into(),
-            cwd: "/".into(),
-            model: "demo/guide".into(),
-            mode: Mode::Default,
-            status: SessionStatus::Idle,
-            created_at: "2026-11-30T09:41:07.250Z".into(),
-            updated_at: "2026-11-30T09:41:07.250Z".into(),
             turn_count: 1,
             last_seq: 2,
-            usage: proto::session::Usage::default(),
-            cost: None,
-            parent: None,
-            pending: proto::session::Pending::default(),
-            queue: Vec::new(),
-            task_count: 0,
-            trusted: false,
-            additional_directories: Vec::new(),
-            ephemeral: false,
-            metadata: serde_json::Map::new(),
+            ..SessionInfo::new("ses_1".into(), "/".into(), "demo/guide".into(), now)
         }
     }
 

@@ -6,7 +6,7 @@ use proto::content::ContentBlock;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const SYSTEM: &str = "You are an agent.\nWorking directory: /work/here\nToday is a day.";
+const SYSTEM: &str = "You are an agent.\nWorking directory: /home/me/here\nToday is a day.";
 
 fn user(text: &str) -> Message {
     Message::User(vec![UserBlock::Content(ContentBlock::text(text))])
@@ -84,7 +84,7 @@ async fn the_tour_drives_the_tools_and_reports_what_they_said() {
         "Please take the Tour!",
         &[
             ("Write", "File created", false),
-            ("Glob", "/work/here/agentd-tour/notes.txt", false),
+            ("Glob", "/home/me/here/agentd-tour/notes.txt", false),
             ("Read", NUMBERED, false),
             ("Grep", "notes.txt:3:[ ] watch an agent edit a file", false),
             ("Edit", "ok", false),
@@ -94,7 +94,7 @@ async fn the_tour_drives_the_tools_and_reports_what_they_said() {
     .await;
     let tools: Vec<Vec<String>> = rounds.iter().map(|round| round.tools.clone()).collect();
     assert_eq!(tools, [vec!["Write"], vec!["Glob", "Read", "Grep"], vec!["Edit"], vec!["Bash"], vec![]]);
-    assert_eq!(rounds[0].input["file_path"], "/work/here/agentd-tour/notes.txt");
+    assert_eq!(rounds[0].input["file_path"], "/home/me/here/agentd-tour/notes.txt");
     assert_eq!(rounds[2].input["old_string"], "[ ] watch an agent edit a file");
     let written = rounds[0].input["content"].as_str().expect("text");
     assert_eq!(written.matches("[ ] watch an agent edit a file").count(), 1, "the edit is unique");
@@ -173,8 +173,8 @@ async fn the_tour_answers_what_goes_wrong() {
 async fn the_edit_prompt_changes_one_line_of_the_named_file() {
     let read = "     1→same\n     2→same\n     3→\n     4→only here";
     let rounds = play("Please edit src/a.txt.", &[("Read", read, false), ("Edit", "ok", false)]).await;
-    assert_eq!(rounds[0].input, json!({"file_path": "/work/here/src/a.txt"}));
-    let edit = json!({"file_path": "/work/here/src/a.txt", "old_string": "only here", "new_string": "only here (edited by demo/guide)"});
+    assert_eq!(rounds[0].input, json!({"file_path": "/home/me/here/src/a.txt"}));
+    let edit = json!({"file_path": "/home/me/here/src/a.txt", "old_string": "only here", "new_string": "only here (edited by demo/guide)"});
     assert_eq!(rounds[1].input, edit);
     assert!(rounds[2].text.starts_with("Done"), "{}", rounds[2].text);
 
@@ -189,7 +189,7 @@ async fn the_edit_prompt_changes_one_line_of_the_named_file() {
         ("Edit", "ok", false),
     ];
     let rounds = play("edit", &missing).await;
-    assert_eq!(rounds[1].input["file_path"], "/work/here/agentd-tour/notes.txt");
+    assert_eq!(rounds[1].input["file_path"], "/home/me/here/agentd-tour/notes.txt");
     assert_eq!(rounds[3].input["old_string"], "Notes of the tour");
 
     for (results, expected) in [

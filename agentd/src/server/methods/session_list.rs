@@ -66,30 +66,19 @@ mod tests {
     use super::page;
     use proto::ErrorKind;
     use proto::methods::SessionListParams;
-    use proto::session::{Mode, Pending, SessionInfo, SessionStatus, Usage};
+    use proto::session::{SessionInfo, SessionStatus};
 
     fn session(number: u32) -> SessionInfo {
+        let now = format!("2026-01-0{number}T00:00:00.000Z");
         SessionInfo {
-            id: format!("ses_{number}").into(),
             title: format!("Title {number}"),
-            cwd: format!("/work/{}", number % 2),
-            model: "demo/guide".to_owned(),
-            mode: Mode::Default,
             status: if number == 3 { SessionStatus::Running } else { SessionStatus::Idle },
-            created_at: format!("2026-01-0{number}T00:00:00.000Z"),
-            updated_at: String::new(),
-            turn_count: 0,
-            last_seq: 1,
-            usage: Usage::default(),
-            cost: None,
-            parent: None,
-            pending: Pending::default(),
-            queue: Vec::new(),
-            task_count: 0,
-            trusted: false,
-            additional_directories: Vec::new(),
-            ephemeral: false,
-            metadata: serde_json::Map::new(),
+            ..SessionInfo::new(
+                format!("ses_{number}").into(),
+                format!("/src/{}", number % 2),
+                "demo/guide".to_owned(),
+                now,
+            )
         }
     }
 
@@ -107,13 +96,10 @@ mod tests {
     fn filters_narrow_the_list() {
         let by = |params: SessionListParams| ids(&params).0;
         assert_eq!(by(SessionListParams::default()).len(), 5);
-        assert_eq!(
-            by(SessionListParams { cwd: Some("/work/0/".to_owned()), ..Default::default() }),
-            ["ses_4", "ses_2"]
-        );
+        assert_eq!(by(SessionListParams { cwd: Some("/src/0/".to_owned()), ..Default::default() }), ["ses_4", "ses_2"]);
         assert_eq!(by(SessionListParams { status: Some(SessionStatus::Running), ..Default::default() }), ["ses_3"]);
         assert_eq!(by(SessionListParams { query: Some("TITLE 5".to_owned()), ..Default::default() }), ["ses_5"]);
-        assert_eq!(by(SessionListParams { query: Some("work/1".to_owned()), ..Default::default() }).len(), 3);
+        assert_eq!(by(SessionListParams { query: Some("src/1".to_owned()), ..Default::default() }).len(), 3);
     }
 
     #[test]
