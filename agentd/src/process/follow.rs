@@ -4,7 +4,6 @@ use super::spawn::Running;
 use super::tail::{OutputPart, Tail};
 use std::io;
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -115,9 +114,11 @@ impl Running {
     /// The processes that the shell left behind. Orphans come to agentd, so where there is none, the table
     /// of processes need not be read.
     async fn survivors(&self) -> Vec<u32> {
-        let (processes, marks) = (Arc::clone(&self.processes), self.marks.clone());
-        let look = move || if processes.may_have_orphans() { marks.members() } else { Vec::new() };
-        let found = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+        if !self.processes.may_have_orphans() {
+            return Vec::new();
+        }
+        let marks = self.marks.clone();
+        let found = tokio::task::spawn_blocking(move || marks.members()).await.unwrap_or_default();
         found.iter().map(|process| process.pid).collect()
     }
 }
