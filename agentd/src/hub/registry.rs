@@ -66,18 +66,26 @@ impl Hub {
             entries: Mutex::default(),
             loading: tokio::sync::Mutex::default(),
         });
+        let mut cut = Vec::new();
         for id in hub.state.session_ids()? {
-            hub.enlist(id).await;
+            if hub.enlist(id.clone()).await {
+                cut.push(id);
+            }
         }
+        // All at once: each may take the grace period, and clients wait.
+        futures::future::join_all(cut.iter().map(|id| hub.stop_processes(id))).await;
         Ok(hub)
     }
 
-    async fn enlist(&self, id: SessionId) {
+    /// Lists a session; true if a turn of it was cut.
+    async fn enlist(&self, id: SessionId) -> bool {
         if let Some(info) = self.waker.cached(&id) {
             self.entries().insert(id, Entry::Asleep(Arc::new(info)));
-            return;
+            return false;
         }
-        match self.waker.load(&id, Arc::clone(&self.own_env), None).await {
+        let loaded = self.waker.load(&id, Arc::clone(&self.own_env), None).await;
+        let cut = loaded.as_ref().is_ok_and(Loaded::was_cut);
+        match loaded {
             Ok(loaded) if loaded.has_work() => self.insert(loaded.start(&self.waker)),
             Ok(loaded) => {
                 let info = loaded.into_info();
@@ -91,6 +99,11 @@ impl Hub {
                 }
             }
         }
+        cut
+    }
+
+    async fn stop_processes(&self, id: &SessionId) -> Vec<u32> {
+        self.services.processes.stop_session(id, self.services.kill_grace()).await
     }
 
     fn entries(&self) -> MutexGuard<'_, HashMap<SessionId, Entry>> {
@@ -220,21 +233,17 @@ impl Hub {
             Some(handle) => (Arc::clone(&handle.env), handle.record.clone()),
             None => (Arc::clone(&self.own_env), None),
         };
-        let handle = self.waker.load(id, env, record).await?.start(&self.waker);
+        let loaded = self.waker.load(id, env, record).await?;
+        if loaded.was_cut() {
+            self.stop_processes(id).await;
+        }
+        let handle = loaded.start(&self.waker);
         if let Some(before) = before {
-            self.clear_after(&before).await;
+            // Its listeners attach anew.
+            before.fanout.end();
         }
         self.insert(Arc::clone(&handle));
         Ok(handle)
-    }
-
-    /// Ends what an actor left behind: its listeners attach anew, and if it failed in a turn, the turn's
-    /// processes are stopped.
-    async fn clear_after(&self, before: &SessionHandle) {
-        before.fanout.end();
-        if matches!(before.info().status, SessionStatus::Running | SessionStatus::Waiting) {
-            self.services.processes.stop_session(&before.id, self.services.kill_grace()).await;
-        }
     }
 
     fn awake(&self, id: &SessionId) -> Option<Arc<SessionHandle>> {
@@ -272,7 +281,7 @@ impl Hub {
     pub async fn close(&self, id: &SessionId) -> Result<(), RpcError> {
         let handle = self.get(id).await?;
         handle.close().await?;
-        self.services.processes.stop_session(id, self.services.kill_grace()).await;
+        self.stop_processes(id).await;
         if handle.info().ephemeral { self.remove(id).await } else { Ok(()) }
     }
 
@@ -285,7 +294,7 @@ impl Hub {
             Ok(handle) => {
                 // A session that is closed already, or whose log can't be written, is deleted all the same.
                 let _ = handle.close().await;
-                self.services.processes.stop_session(id, self.services.kill_grace()).await;
+                self.stop_processes(id).await;
             }
             Err(error) if error.kind == ErrorKind::StorageFailed => {}
             Err(error) => return Err(error),

@@ -32,6 +32,7 @@ pub(super) struct Loaded {
     record: Option<PathBuf>,
     dir: PathBuf,
     revive: Option<OpenTurn>,
+    cut: bool,
 }
 
 impl Waker {
@@ -82,8 +83,7 @@ impl Waker {
                     loaded.log.append(event, Room::Reserve).map_err(storage_failed)?;
                 }
                 loaded.keep_snapshot();
-                // What a killed agentd left running belongs to nobody now.
-                self.services.processes.stop_session(id, self.services.kill_grace()).await;
+                loaded.cut = true;
             }
         }
         Ok(loaded)
@@ -112,7 +112,7 @@ impl Loaded {
         let fanout = Fanout::new(id.clone(), journal.reader());
         let announce: Arc<dyn Announce> = Arc::clone(&fanout) as _;
         let (log, view) = Log::new(journal, announce, state);
-        Self { id, log, view, fanout, env: Arc::default(), record: None, dir, revive: None }
+        Self { id, log, view, fanout, env: Arc::default(), record: None, dir, revive: None, cut: false }
     }
 
     /// A copy of another session's folder must not pass for that session.
@@ -137,6 +137,11 @@ impl Loaded {
     pub fn has_work(&self) -> bool {
         let state = self.log.state();
         self.revive.is_some() || (!state.queue.is_empty() && state.interrupted.is_none())
+    }
+
+    /// Whether a turn of it was cut: what a killed agentd left running of it belongs to nobody now.
+    pub fn was_cut(&self) -> bool {
+        self.cut
     }
 
     /// What lists show, for a session that is not woken.
