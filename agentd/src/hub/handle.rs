@@ -269,7 +269,9 @@ impl SessionHandle {
     /// Ends the actor.
     pub(super) async fn stop(&self) {
         if self.mailbox.urgent.send(Urgent::Stop).await.is_ok() {
-            self.mailbox.urgent.closed().await;
+            // The actor holds the other end of the view to its very end, when all who asked it have been told.
+            let mut view = self.view.clone();
+            while view.changed().await.is_ok() {}
         }
     }
 

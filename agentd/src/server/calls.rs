@@ -81,6 +81,13 @@ impl Calls {
         self.start_waiting().await;
     }
 
+    /// Lets what runs come to its end; what waits is not started any more.
+    pub async fn settle(&mut self) {
+        self.waiting.clear();
+        while self.ordinary.join_next().await.is_some() {}
+        while self.urgent.join_next().await.is_some() {}
+    }
+
     /// Whether nothing runs or waits.
     pub fn is_empty(&self) -> bool {
         self.ordinary.is_empty() && self.urgent.is_empty() && self.waiting.is_empty()

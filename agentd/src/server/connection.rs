@@ -195,10 +195,13 @@ pub async fn serve(stream: Stream, server: Arc<Server>, stop: CancellationToken)
             let connection = Connection::new(Some(outbox.clone()));
             let writer = tokio::spawn(outbox.write_to(stream.clone()));
             let reader = Reader::new(stream, FrameCodec::with_framing(framing), buffer);
-            let calls = Calls::new(server, connection.clone());
+            let mut calls = Calls::new(server, connection.clone());
             tokio::select! {
-                () = serve_frames(reader, calls, &connection) => {}
-                () = stop.cancelled() => {}
+                () = serve_frames(reader, &mut calls, &connection) => {}
+                () = stop.cancelled() => {
+                    // Sessions have stopped by now, so whoever waits for one is just being told.
+                    let _ = tokio::time::timeout(FLUSH, calls.settle()).await;
+                }
             }
             connection.close();
             finish(writer, &stop).await;
@@ -221,7 +224,7 @@ async fn finish(mut writer: JoinHandle<io::Result<()>>, stop: &CancellationToken
     }
 }
 
-async fn serve_frames(mut reader: Reader, mut calls: Calls, connection: &Connection) {
+async fn serve_frames(mut reader: Reader, calls: &mut Calls, connection: &Connection) {
     let mut reading = true;
     while reading || !calls.is_empty() || connection.has_subscriptions() {
         tokio::select! {

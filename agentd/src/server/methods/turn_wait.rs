@@ -8,6 +8,7 @@ impl Handler for TurnWait {
     async fn handle(call: Call, params: TurnWaitParams) -> Result<TurnWaitResult, RpcError> {
         let session = call.server.hub().get(&params.session_id).await?;
         tokio::select! {
+            biased;
             result = session.wait_turn(params) => match result {
                 // The session was put to sleep with its turn: a stopping agentd is the reason that helps.
                 Err(error) if error.kind == ErrorKind::Internal => call.server.hub().accept_work().and(Err(error)),
