@@ -56,6 +56,8 @@ struct Inner {
     /// Bytes of all durable events that were announced.
     announced_bytes: u64,
     ended: bool,
+    /// agentd stops: that the session goes on later needs no telling.
+    stopped: bool,
     tail: Tail,
     live: Live,
     subscribers: BTreeMap<u64, Subscriber>,
@@ -185,6 +187,17 @@ impl Fanout {
         for subscriber in inner.subscribers.values_mut() {
             subscriber.wake_up(announced_bytes);
         }
+    }
+
+    /// agentd stops, and nothing more will happen: subscribers get what is there, and then a quiet end.
+    pub fn stop(&self) {
+        self.inner().stopped = true;
+        self.end();
+    }
+
+    /// Whether the end is agentd's own.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.inner().stopped
     }
 
     /// How many subscribe.

@@ -367,6 +367,7 @@ impl Hub {
         self.refuse_new();
         let handles = self.awake_all();
         futures::future::join_all(handles.iter().map(|handle| handle.stop())).await;
+        handles.iter().for_each(|handle| handle.fanout.stop());
         self.services.processes.stop_all(self.services.kill_grace()).await;
     }
 }

@@ -89,6 +89,12 @@ impl Subscription {
         self.cursor
     }
 
+    /// Whether it ends since agentd stops.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.fanout.is_stopped()
+    }
+
     /// Resolves once the client is too far behind: it has caught up with the live log before, and more
     /// than `limit` bytes of durable events have been appended since beyond its cursor.
     pub async fn overrun(&self, limit: u64) {

@@ -154,6 +154,13 @@ impl Connection {
         self.subscription_ended.notify_one();
     }
 
+    /// Resolves when no subscription is left.
+    async fn subscriptions_end(&self) {
+        while self.has_subscriptions() {
+            self.subscription_ended.notified().await;
+        }
+    }
+
     fn has_subscriptions(&self) -> bool {
         !self.forwarders().is_empty()
     }
@@ -200,7 +207,8 @@ pub async fn serve(stream: Stream, server: Arc<Server>, stop: CancellationToken)
                 () = serve_frames(reader, &mut calls, &connection) => {}
                 () = stop.cancelled() => {
                     // Sessions have stopped by now, so whoever waits for one is just being told.
-                    let _ = tokio::time::timeout(FLUSH, calls.settle()).await;
+                    let told = async { tokio::join!(calls.settle(), connection.subscriptions_end()) };
+                    let _ = tokio::time::timeout(FLUSH, told).await;
                 }
             }
             connection.close();

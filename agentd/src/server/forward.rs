@@ -92,8 +92,8 @@ impl Task {
                     (durable(&start, &record), Some(record.seq))
                 }
                 Delivery::Ephemeral(at, event) => (ephemeral(&start, &at, event), None),
-                // Nothing follows a session's end, so nobody need come back.
-                Delivery::Ended if closed => return,
+                // Nothing follows a session's end, so nobody need come back; nor agentd's own, whose connections end.
+                Delivery::Ended if closed || self.subscription.is_stopped() => return,
                 // The session's log is to be read anew: who attaches again finds out.
                 Delivery::Ended => return self.cut_off(),
             };
