@@ -62,13 +62,6 @@ impl Transcript {
         self.awaited.iter().map(String::as_str).filter(|id| !self.results.contains_key(*id))
     }
 
-    /// The text of the last message, if it is the model's.
-    #[must_use]
-    pub fn last_text(&self) -> Option<String> {
-        let Some(Message::Assistant { content, .. }) = self.messages.last().map(Arc::as_ref) else { return None };
-        Some(text_of(content))
-    }
-
     /// Folds one event.
     pub fn apply(&mut self, event: &Event) {
         match event {

@@ -115,7 +115,11 @@ impl Hub {
         self.entries().insert(handle.id(), Entry::Awake(handle));
     }
 
-    fn check_running(&self) -> Result<(), RpcError> {
+    /// Refuses new work while agentd is about to stop.
+    ///
+    /// # Errors
+    /// `ShuttingDown`.
+    pub fn accept_work(&self) -> Result<(), RpcError> {
         if self.services.is_draining() {
             let message = "agentd is about to stop: try again once it has started anew";
             return Err(RpcError::new(ErrorKind::ShuttingDown, message));
@@ -123,20 +127,12 @@ impl Hub {
         Ok(())
     }
 
-    /// Refuses new work while agentd is about to stop.
-    ///
-    /// # Errors
-    /// `ShuttingDown`.
-    pub fn accept_work(&self) -> Result<(), RpcError> {
-        self.check_running()
-    }
-
     /// `session/create`.
     ///
     /// # Errors
     /// `InvalidPath`, `ModelUnavailable`, `ShuttingDown`, `StorageFailed`.
     pub async fn create(&self, params: SessionCreateParams) -> Result<SessionInfo, RpcError> {
-        self.check_running()?;
+        self.accept_work()?;
         let env = params.env.clone().map_or_else(|| Arc::clone(&self.own_env), |env| Arc::new(Environment::from(env)));
         let info = self.new_info(&params, &env).await?;
         let record = check_record(params.record.as_deref())?;

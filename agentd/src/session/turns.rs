@@ -265,7 +265,6 @@ fn turn_settings(id: TurnId, model: String, options: &TurnOptions, settings: &Se
 
 /// The error answer for a log that can't be written.
 #[must_use]
-#[allow(clippy::needless_pass_by_value)] // it is a `map_err`
 pub fn storage_failed(error: StoreError) -> RpcError {
     RpcError::new(ErrorKind::StorageFailed, format!("nothing was accepted: {error}"))
 }
