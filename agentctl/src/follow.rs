@@ -248,7 +248,7 @@ impl<'a> Follow<'a> {
                 self.unsettled.retain(|request| request.request_id != *request_id);
                 self.ask.resolved(request_id, "", self.transcript)?;
             }
-            Event::TurnEnded { turn_id, reason, error, usage, cost, duration_ms } if *turn_id == self.turn => {
+            Event::TurnEnded { turn_id, reason, error, usage, cost, duration_ms, .. } if *turn_id == self.turn => {
                 return Ok(Some(TurnEnd {
                     reason: *reason,
                     error: error.clone(),

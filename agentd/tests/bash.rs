@@ -37,6 +37,7 @@ impl Kit {
         let context = ToolContext {
             session_id: session.into(),
             tool_call_id: "call/../1".into(),
+            root: cwd.clone(),
             cwd,
             additional_directories: Arc::from([]),
             env: Arc::new(Environment::from(variables)),

@@ -227,6 +227,26 @@ pub enum Event {
         /// How the turn is to run.
         #[serde(default, skip_serializing_if = "TurnOptions::is_default")]
         options: TurnOptions,
+        /// Whether it holds what was meant to steer a turn that ended first: those prompts are this one now.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        was_steering: bool,
+    },
+    /// A prompt is to join the running turn, after the tools that run now.
+    #[serde(rename = "turn.steered")]
+    TurnSteered {
+        /// The turn that it joins.
+        turn_id: TurnId,
+        /// The prompt.
+        prompt: Prompt,
+        /// What the prompt's files held when it was sent.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<ContentBlock>,
+        /// Who sent it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        client: Option<String>,
+        /// The client's key against sending a prompt twice.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        idempotency_key: Option<String>,
     },
     /// A turn started.
     #[serde(rename = "turn.started")]
@@ -255,6 +275,9 @@ pub enum Event {
         turn_id: TurnId,
         /// Why.
         reason: ContinueReason,
+        /// What the model is told, beside the results of its tools and what the person added.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
     },
     /// The turn ended. Exactly one for each turn that started.
     #[serde(rename = "turn.ended")]
@@ -273,6 +296,9 @@ pub enum Event {
         cost: Option<Cost>,
         /// How long it took.
         duration_ms: u64,
+        /// The answer as data, where a schema was given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        structured_output: Option<Value>,
     },
     /// A message is complete.
     #[serde(rename = "message.completed")]
@@ -291,6 +317,9 @@ pub enum Event {
         stop_reason: String,
         /// The call's tokens.
         usage: Usage,
+        /// The call's cost, where prices are known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<Cost>,
     },
     /// What was streamed of a message is void.
     #[serde(rename = "message.tombstoned")]
@@ -351,6 +380,9 @@ pub enum Event {
         /// What cut it short.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<ToolCause>,
+        /// What most calls have nothing of.
+        #[serde(flatten)]
+        details: ToolEndedDetails,
     },
     /// A tool call waits for a person.
     #[serde(rename = "permission.requested")]
@@ -456,6 +488,18 @@ pub enum Event {
         tool_call_id: ToolCallId,
         /// The change, as a unified diff.
         diff: String,
+        /// How to undo it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        checkpoint: Option<FileCheckpoint>,
+    },
+    /// The session went back to just before a turn: that turn and all after it are no part of what the model is told.
+    #[serde(rename = "session.rewound")]
+    SessionRewound {
+        /// The turn.
+        to_turn_id: TurnId,
+        /// The files that were restored, absolute.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        restored: Vec<String>,
     },
     /// Anything else that a person should see.
     #[serde(rename = "notice")]
@@ -481,6 +525,56 @@ pub struct TurnOptions {
     /// The client's key against sending a prompt twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
+    /// A JSON Schema that the answer must fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// How much the model is to write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_budget: Option<TokenBudget>,
+}
+
+/// How much the model is to write in a turn, in output tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TokenBudget {
+    /// The turn ends once it has written this many, after the tools of that round have run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<u64>,
+    /// A model that is done before is asked to go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<u64>,
+}
+
+/// How to undo a change of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FileCheckpoint {
+    /// The file in the session's `checkpoints/` that holds what was there before; absent if there was no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The file's permission bits before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
+    /// SHA-256 of what the call wrote, in hex: a file that has changed since is not restored.
+    pub after_sha256: String,
+}
+
+/// What a tool call may give beside its result.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolEndedDetails {
+    /// What the model is told after the results of the round.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub new_messages: Vec<ContentBlock>,
+    /// The size of the whole result, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_bytes: Option<u64>,
+    /// The extension of the file that the call is about, in lower case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_extension: Option<String>,
+    /// What an MCP server sends along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp_meta: Option<Value>,
 }
 
 impl TurnOptions {

@@ -109,6 +109,17 @@ pub struct Cost {
     pub usd: f64,
 }
 
+impl Cost {
+    /// The sum of what is known.
+    #[must_use]
+    pub fn sum(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(Self { usd: one.usd + other.usd }),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
 /// Where a session comes from, for forks and sub-agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -139,6 +150,9 @@ pub struct SessionInfo {
     pub title: String,
     /// Its folder, absolute.
     pub cwd: String,
+    /// Where its shell stands, absolute, if that is not `cwd`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell_cwd: Option<String>,
     /// Its model, as `provider/model`.
     pub model: String,
     /// Its permission mode.
@@ -187,6 +201,7 @@ impl SessionInfo {
             id,
             title: String::new(),
             cwd,
+            shell_cwd: None,
             model,
             mode: Mode::default(),
             status: SessionStatus::Idle,

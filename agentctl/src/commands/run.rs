@@ -34,6 +34,7 @@ pub fn run(args: Run, target: &Target) -> Outcome {
         model: args.place.model.clone().filter(|_| !place.new), // a new session has it as its own
         max_turns: args.max_turns,
         output_schema: None,
+        token_budget: None,
         idempotency_key: Some(random_key()?),
     };
     if args.detach {

@@ -22,6 +22,7 @@ pub fn run(args: Send, target: &Target) -> Outcome {
         model: None,
         max_turns: None,
         output_schema: None,
+        token_budget: None,
         idempotency_key: Some(random_key()?),
     })?;
     print(started.turn_id.as_str())?;

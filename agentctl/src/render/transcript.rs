@@ -277,7 +277,7 @@ impl Transcript {
                 self.own_update = None;
                 Ok(())
             }
-            Event::FileChanged { path, tool_call_id, diff } => self.file_changed(path, tool_call_id, diff),
+            Event::FileChanged { path, tool_call_id, diff, .. } => self.file_changed(path, tool_call_id, diff),
             Event::Notice { level, text } => self.notice(*level, text),
             other => other_note(other).map_or(Ok(()), |text| self.note(&text)),
         }

@@ -8,6 +8,6 @@ mod sift;
 
 pub use loader::{Loaded, Loader, changed};
 pub use settings::{
-    ApiKind, BashSettings, Cascade, LimitSettings, ModelSettings, PermissionSettings, ProviderSettings, Settings,
-    ToolSettings,
+    ApiKind, BashSettings, Cascade, Interrupt, LimitSettings, ModelSettings, PermissionSettings, Price,
+    ProviderSettings, Settings, ToolSettings,
 };

@@ -70,6 +70,22 @@ pub struct ModelSettings {
     pub context_window: Option<u64>,
     /// How much it may write in one answer, in tokens.
     pub max_output: Option<u64>,
+    /// What it costs.
+    pub price: Option<Price>,
+}
+
+/// What a model costs, in US dollars per million tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Price {
+    /// Tokens read at full price.
+    pub input: f64,
+    /// Tokens written by the model.
+    pub output: f64,
+    /// Tokens read from the prompt cache.
+    pub cache_read: f64,
+    /// Tokens written to the prompt cache.
+    pub cache_write: f64,
 }
 
 /// Permission rules of all layers.
@@ -96,8 +112,27 @@ pub struct ToolSettings {
     pub max_concurrency: usize,
     /// Which failures stop parallel calls (seed row C14).
     pub cascade: Cascade,
+    /// Whether there are only Bash, Read and Edit (seed row R07).
+    pub simple: bool,
+    /// Whether tools that are seldom needed are told of only once they were searched for (seed row T09).
+    pub search: bool,
+    /// What a prompt that interrupts does to a running call, by tool; where absent, the tool's own answer holds
+    /// (seed row I10).
+    pub interrupt: BTreeMap<String, Interrupt>,
+    /// Characters that the results of one round may have together; the largest go to files first (seed row X13).
+    pub batch_result_chars: usize,
     /// Bash.
     pub bash: BashSettings,
+}
+
+/// What a prompt that interrupts does to a running call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interrupt {
+    /// It stops it.
+    Cancel,
+    /// It waits for it.
+    Block,
 }
 
 /// Which failures stop parallel calls.
@@ -129,8 +164,12 @@ pub struct BashSettings {
 pub struct LimitSettings {
     /// How long a model's stream may be silent.
     pub stream_idle_ms: u64,
+    /// How long one answer of a model may take in all.
+    pub answer_ms: u64,
     /// How often a model call is tried again.
     pub retries: u32,
+    /// How long the pauses before further attempts may be in all, in one turn.
+    pub retry_total_ms: u64,
     /// Tool rounds of a turn.
     pub max_turns: Option<u64>,
     /// How long a stopping agentd waits for running turns.
@@ -141,7 +180,15 @@ pub struct LimitSettings {
 
 impl Default for ToolSettings {
     fn default() -> Self {
-        Self { max_concurrency: 10, cascade: Cascade::default(), bash: BashSettings::default() }
+        Self {
+            max_concurrency: 10,
+            cascade: Cascade::default(),
+            simple: false,
+            search: true,
+            interrupt: BTreeMap::new(),
+            batch_result_chars: 200_000,
+            bash: BashSettings::default(),
+        }
     }
 }
 
@@ -153,6 +200,14 @@ impl Default for BashSettings {
 
 impl Default for LimitSettings {
     fn default() -> Self {
-        Self { stream_idle_ms: 300_000, retries: 10, max_turns: None, drain_ms: 10_000, kill_grace_ms: 2_000 }
+        Self {
+            stream_idle_ms: 300_000,
+            answer_ms: 3_600_000,
+            retries: 10,
+            retry_total_ms: 600_000,
+            max_turns: None,
+            drain_ms: 10_000,
+            kill_grace_ms: 2_000,
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! L1: the durable events as bytes, and the fold of a log into what the model and the lists need.
 //! Pure: no clock, no file. Called by `store`, `session` and `hub`.
 
+mod context;
 pub mod record;
 pub mod state;
 pub mod transcript;
 
+pub use context::ContextChange;
 pub use record::Record;
 pub use state::SessionState;
 pub use transcript::{Message, Transcript, UserBlock};

@@ -8,7 +8,7 @@ use proto::event::{EndReason, Event, Role, TurnOptions};
 use proto::ids::{RequestId, Timestamp, ToolCallId, TurnId};
 use proto::methods::SystemPrompt;
 use proto::permission::PermissionRequest;
-use proto::session::{SessionInfo, SessionStatus, Usage};
+use proto::session::{Cost, SessionInfo, SessionStatus, Usage};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 
@@ -62,12 +62,29 @@ pub struct OpenTurn {
     pub usage: Usage,
     /// The text of its last message.
     pub text: String,
+    /// Its cost so far.
+    pub cost: Option<Cost>,
     /// Tool rounds that are complete.
     pub rounds: u64,
+    /// Whether the round under way has tool calls.
+    pub round_has_tools: bool,
+    /// Prompts that are to join it after the tools that run now.
+    pub steering: Vec<Steering>,
     /// Calls that were queued and have not ended, in call order.
     pub calls: Vec<OpenCall>,
     /// Blocks of calls whose message is not complete yet, for a restart to write it.
     pub loose: Vec<MessageBlock>,
+}
+
+/// A prompt that is to join a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Steering {
+    /// The prompt.
+    pub prompt: Prompt,
+    /// What its files held.
+    pub attachments: Vec<ContentBlock>,
+    /// Who sent it.
+    pub client: Option<String>,
 }
 
 /// A tool call that has not ended.
@@ -124,6 +141,7 @@ impl SessionState {
         self.transcript.apply(event);
         match event {
             Event::SessionUpdated { changed } => self.update_info(changed),
+            Event::SessionRewound { .. } => self.interrupted = None,
             Event::SessionClosed {} => self.info.status = SessionStatus::Closed,
             Event::PermissionRequested { request } => {
                 self.permissions.push(OpenRequest { seq, at: at.to_owned(), request: request.clone() });
@@ -142,8 +160,11 @@ impl SessionState {
 
     fn apply_turn(&mut self, event: &Event) {
         match event {
-            Event::TurnQueued { turn_id, prompt, attachments, client, options } => {
-                self.remember_key(options, turn_id);
+            Event::TurnQueued { turn_id, prompt, attachments, client, options, was_steering } => {
+                self.remember_key(options.idempotency_key.as_ref(), turn_id);
+                if let Some(turn) = self.turn.as_mut().filter(|_| *was_steering) {
+                    turn.steering.clear();
+                }
                 self.queue.push_back(QueuedTurn {
                     id: turn_id.clone(),
                     prompt: prompt.clone(),
@@ -151,6 +172,16 @@ impl SessionState {
                     client: client.clone(),
                     options: options.clone(),
                 });
+            }
+            Event::TurnSteered { turn_id, prompt, attachments, client, idempotency_key } => {
+                self.remember_key(idempotency_key.as_ref(), turn_id);
+                if let Some(turn) = &mut self.turn {
+                    turn.steering.push(Steering {
+                        prompt: prompt.clone(),
+                        attachments: attachments.clone(),
+                        client: client.clone(),
+                    });
+                }
             }
             Event::TurnStarted { turn_id, prompt, options, .. } => self.start_turn(turn_id, prompt.as_ref(), options),
             Event::TurnEnded { turn_id, reason, .. } => {
@@ -160,10 +191,12 @@ impl SessionState {
                     self.interrupted = (*reason == EndReason::Interrupted).then(|| turn_id.clone());
                 }
             }
-            Event::MessageCompleted { role: Role::Assistant, content, usage, .. } => {
+            Event::MessageCompleted { role: Role::Assistant, content, usage, cost, .. } => {
                 self.info.usage.add(usage);
+                self.info.cost = Cost::sum(self.info.cost, *cost);
                 if let Some(turn) = &mut self.turn {
                     turn.usage.add(usage);
+                    turn.cost = Cost::sum(turn.cost, *cost);
                     turn.loose.clear();
                     let text = text_of(content);
                     if !text.is_empty() {
@@ -178,7 +211,8 @@ impl SessionState {
             }
             Event::TurnContinued { .. } => {
                 if let Some(turn) = &mut self.turn {
-                    turn.rounds += 1;
+                    turn.rounds += u64::from(std::mem::take(&mut turn.round_has_tools));
+                    turn.steering.clear();
                 }
             }
             _ => self.apply_tool(event),
@@ -189,6 +223,7 @@ impl SessionState {
         let Some(turn) = &mut self.turn else { return };
         match event {
             Event::ToolQueued { tool_call_id, tool, input, concurrency_safe, .. } => {
+                turn.round_has_tools = true;
                 turn.loose.push(MessageBlock::ToolUse {
                     id: tool_call_id.as_str().to_owned(),
                     name: tool.clone(),
@@ -213,7 +248,7 @@ impl SessionState {
     }
 
     fn start_turn(&mut self, id: &TurnId, prompt: Option<&Prompt>, options: &TurnOptions) {
-        self.remember_key(options, id);
+        self.remember_key(options.idempotency_key.as_ref(), id);
         self.queue.retain(|queued| queued.id != *id);
         self.interrupted = None;
         self.info.turn_count += 1;
@@ -227,14 +262,17 @@ impl SessionState {
             options: options.clone(),
             usage: Usage::default(),
             text: String::new(),
+            cost: None,
             rounds: 0,
+            round_has_tools: false,
+            steering: Vec::new(),
             calls: Vec::new(),
             loose: Vec::new(),
         });
     }
 
-    fn remember_key(&mut self, options: &TurnOptions, id: &TurnId) {
-        if let Some(key) = &options.idempotency_key {
+    fn remember_key(&mut self, key: Option<&String>, id: &TurnId) {
+        if let Some(key) = key {
             self.idempotency.insert(key.clone(), id.clone());
         }
     }

@@ -46,8 +46,29 @@ pub enum UserBlock {
 pub struct Transcript {
     /// Shared with the model call that is under way; copied only if that outlives the next message.
     messages: Arc<Vec<Arc<Message>>>,
-    results: HashMap<String, UserBlock>,
+    results: HashMap<String, CallResult>,
     awaited: Vec<String>,
+    /// What the person added to the turn that runs; it joins with the turn's next step.
+    steering: Vec<UserBlock>,
+    /// Where each turn began, for going back.
+    marks: Vec<Mark>,
+}
+
+/// What a tool call gave the model.
+#[derive(Debug, Clone, PartialEq)]
+struct CallResult {
+    block: UserBlock,
+    /// What comes after the results of the round.
+    after: Vec<ContentBlock>,
+}
+
+/// The transcript's end before a turn.
+#[derive(Debug, Clone, PartialEq)]
+struct Mark {
+    turn: TurnId,
+    messages: usize,
+    /// Blocks of the last message, which a prompt may have been added to.
+    blocks: usize,
 }
 
 impl Transcript {
@@ -65,17 +86,31 @@ impl Transcript {
     /// Folds one event.
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::TurnStarted { prompt, attachments, resumes, .. } => {
+            Event::TurnStarted { turn_id, prompt, attachments, resumes, .. } => {
+                self.mark(turn_id);
                 self.start_turn(prompt.as_ref(), attachments, resumes.as_ref());
             }
+            Event::TurnSteered { prompt, attachments, .. } => self.steering.extend(blocks_of(prompt, attachments)),
+            Event::TurnQueued { was_steering: true, .. } => self.steering.clear(),
+            Event::TurnContinued { message, .. } => {
+                self.join_steering();
+                self.push_user(message.iter().map(|text| UserBlock::Content(ContentBlock::text(text))).collect());
+            }
+            Event::TurnEnded { .. } => {
+                // Of a turn that was cut, what the person added is told with the next prompt. Results whose
+                // message became void are nobody's.
+                self.join_steering();
+                self.results.clear();
+            }
+            Event::SessionRewound { to_turn_id, .. } => self.rewind(to_turn_id),
             Event::MessageCompleted { role: Role::Assistant, content, model, .. } => {
                 self.take_message(content.clone(), model.clone());
             }
-            Event::ToolEnded { tool_call_id, content, is_error, .. } => {
+            Event::ToolEnded { tool_call_id, content, is_error, details, .. } => {
                 let id = tool_call_id.as_str().to_owned();
-                let result =
+                let block =
                     UserBlock::ToolResult { tool_use_id: id.clone(), content: content.clone(), is_error: *is_error };
-                self.results.insert(id, result);
+                self.results.insert(id, CallResult { block, after: details.new_messages.clone() });
                 self.settle();
             }
             _ => {}
@@ -83,12 +118,7 @@ impl Transcript {
     }
 
     fn start_turn(&mut self, prompt: Option<&Prompt>, attachments: &[ContentBlock], resumes: Option<&TurnId>) {
-        let mut blocks: Vec<UserBlock> = match prompt {
-            Some(Prompt::Text(text)) => vec![UserBlock::Content(ContentBlock::text(text.clone()))],
-            Some(Prompt::Blocks(blocks)) => blocks.iter().cloned().map(UserBlock::Content).collect(),
-            None => Vec::new(),
-        };
-        blocks.extend(attachments.iter().cloned().map(UserBlock::Content));
+        let mut blocks = prompt.map(|prompt| blocks_of(prompt, attachments)).unwrap_or_default();
         let after_answer = !matches!(self.messages.last().map(Arc::as_ref), Some(Message::User(_)));
         if blocks.is_empty() && resumes.is_some() && after_answer {
             blocks.push(UserBlock::Content(ContentBlock::text(GO_ON)));
@@ -117,8 +147,38 @@ impl Transcript {
             return;
         }
         let ids = std::mem::take(&mut self.awaited);
-        let blocks = ids.iter().filter_map(|id| self.results.remove(id)).collect();
+        let results: Vec<CallResult> = ids.iter().filter_map(|id| self.results.remove(id)).collect();
+        let (blocks, after): (Vec<UserBlock>, Vec<Vec<ContentBlock>>) =
+            results.into_iter().map(|result| (result.block, result.after)).unzip();
         self.push_user(blocks);
+        self.push_user(after.into_iter().flatten().map(UserBlock::Content).collect());
+    }
+
+    fn join_steering(&mut self) {
+        let steering = std::mem::take(&mut self.steering);
+        self.push_user(steering);
+    }
+
+    fn mark(&mut self, turn: &TurnId) {
+        let blocks = match self.messages.last().map(Arc::as_ref) {
+            Some(Message::User(blocks)) => blocks.len(),
+            Some(Message::Assistant { .. }) | None => 0,
+        };
+        self.marks.push(Mark { turn: turn.clone(), messages: self.messages.len(), blocks });
+    }
+
+    /// Back to just before a turn. A turn that is not known changes nothing.
+    fn rewind(&mut self, turn: &TurnId) {
+        let Some(at) = self.marks.iter().position(|mark| mark.turn == *turn) else { return };
+        let Some(mark) = self.marks.drain(at..).next() else { return };
+        let messages = Arc::make_mut(&mut self.messages);
+        messages.truncate(mark.messages);
+        if let Some(Message::User(blocks)) = messages.last_mut().map(Arc::make_mut) {
+            blocks.truncate(mark.blocks);
+        }
+        self.results.clear();
+        self.awaited.clear();
+        self.steering.clear();
     }
 
     fn push_user(&mut self, blocks: Vec<UserBlock>) {
@@ -131,6 +191,14 @@ impl Transcript {
             _ => messages.push(Arc::new(Message::User(blocks))),
         }
     }
+}
+
+fn blocks_of(prompt: &Prompt, attachments: &[ContentBlock]) -> Vec<UserBlock> {
+    let said = match prompt {
+        Prompt::Text(text) => vec![ContentBlock::text(text.clone())],
+        Prompt::Blocks(blocks) => blocks.clone(),
+    };
+    said.into_iter().chain(attachments.iter().cloned()).map(UserBlock::Content).collect()
 }
 
 /// The text blocks of a message, joined by blank lines.

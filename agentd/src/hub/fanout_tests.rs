@@ -10,7 +10,7 @@ use crate::event::record::encode;
 use crate::store::Journal;
 use futures::FutureExt;
 use proptest::prelude::*;
-use proto::event::{DeltaKind, Ephemeral, Event, NoticeLevel, ProgressStream, Role, ToolStatus};
+use proto::event::{DeltaKind, Ephemeral, Event, NoticeLevel, ProgressStream, Role, ToolEndedDetails, ToolStatus};
 use proto::session::Usage;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -95,6 +95,7 @@ impl World {
             model: "demo/guide".to_owned(),
             stop_reason: "end_turn".to_owned(),
             usage: Usage::default(),
+            cost: None,
         });
     }
 
@@ -110,6 +111,7 @@ impl World {
             persisted_path: None,
             duration_ms: 1,
             cause: None,
+            details: ToolEndedDetails::default(),
         });
     }
 

@@ -191,17 +191,19 @@ impl SessionHandle {
                             text = said;
                         }
                     }
-                    Ok(Event::TurnEnded { turn_id: of, reason, usage, .. }) if of == turn_id => {
-                        found = Some((reason, usage));
+                    Ok(Event::TurnEnded { turn_id: of, reason, usage, cost, structured_output, .. })
+                        if of == turn_id =>
+                    {
+                        found = Some((reason, usage, cost, structured_output));
                     }
                     _ => {}
                 }
                 found.is_none()
             })?;
-            let (reason, usage) = found.ok_or_else(|| {
+            let (reason, usage, cost, structured_output) = found.ok_or_else(|| {
                 RpcError::new(ErrorKind::TurnNotFound, format!("no turn {turn_id} in this session: see session/events"))
             })?;
-            Ok(TurnWaitResult { reason, text, usage, structured_output: None })
+            Ok(TurnWaitResult { reason, text, usage, cost, structured_output })
         })
         .await
     }

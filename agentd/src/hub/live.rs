@@ -174,7 +174,7 @@ fn tail_bytes(text: &str, bytes: usize) -> &str {
 mod tests {
     use super::*;
     use crate::event::record::encode;
-    use proto::event::{EndReason, Event, Role, ToolStatus};
+    use proto::event::{EndReason, Event, Role, ToolEndedDetails, ToolStatus};
     use proto::session::Usage;
 
     fn delta(message: &str, block: u64, offset: u64, text: &str) -> Ephemeral {
@@ -238,6 +238,7 @@ mod tests {
             model: "demo/guide".to_owned(),
             stop_reason: "end_turn".to_owned(),
             usage: Usage::default(),
+            cost: None,
         }
     }
 
@@ -256,6 +257,7 @@ mod tests {
             persisted_path: None,
             duration_ms: 1,
             cause: None,
+            details: ToolEndedDetails::default(),
         };
         assert_eq!(closed(&ended), Some(Closed::Call("c1".into())));
         let turn = Event::TurnEnded {
@@ -265,6 +267,7 @@ mod tests {
             usage: Usage::default(),
             cost: None,
             duration_ms: 1,
+            structured_output: None,
         };
         assert_eq!(closed(&turn), Some(Closed::Turn));
         assert_eq!(closed(&Event::SessionClosed {}), None);

@@ -104,7 +104,7 @@ mod tests {
     fn request(answers: usize) -> ModelRequest {
         let answer = Message::Assistant { content: Vec::new(), model: "mine/m".to_owned() };
         let messages = std::iter::repeat_n(Arc::new(answer), answers).collect::<Vec<_>>().into();
-        ModelRequest { system: "".into(), tools: Arc::new([]), messages }
+        ModelRequest { escalation: 0, system: "".into(), tools: Arc::new([]), messages }
     }
 
     fn fault(kind: FaultKind) -> ModelEvent {

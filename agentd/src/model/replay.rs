@@ -8,7 +8,7 @@ use crate::turn::model_event::{BlockKind, Fault, FaultKind, ModelEvent};
 use futures::stream::{self, StreamExt};
 use proto::content::MessageBlock;
 use proto::event::DeltaKind;
-use proto::session::Usage;
+use proto::session::{Cost, Usage};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,7 @@ enum EventShape {
     Delta { index: usize, kind: DeltaKind, text: String },
     BlockDone { index: usize, block: MessageBlock },
     Usage { usage: Usage },
+    Cost { cost: Cost },
     Stopped { reason: String },
     Fault { fault: FaultShape },
 }
@@ -137,6 +138,7 @@ impl From<ModelEvent> for RecordedEvent {
             ModelEvent::Delta { index, kind, text } => EventShape::Delta { index, kind, text },
             ModelEvent::BlockDone { index, block } => EventShape::BlockDone { index, block },
             ModelEvent::Usage(usage) => EventShape::Usage { usage },
+            ModelEvent::Cost(cost) => EventShape::Cost { cost },
             ModelEvent::Stopped { reason } => EventShape::Stopped { reason },
             ModelEvent::Fault(fault) => EventShape::Fault { fault: fault.into() },
         };
@@ -151,6 +153,7 @@ impl From<EventShape> for ModelEvent {
             EventShape::Delta { index, kind, text } => Self::Delta { index, kind, text },
             EventShape::BlockDone { index, block } => Self::BlockDone { index, block },
             EventShape::Usage { usage } => Self::Usage(usage),
+            EventShape::Cost { cost } => Self::Cost(cost),
             EventShape::Stopped { reason } => Self::Stopped { reason },
             EventShape::Fault { fault } => Self::Fault(fault.into()),
         }

@@ -13,6 +13,9 @@ pub struct ModelRequest {
     pub tools: Arc<[ToolDefinition]>,
     /// The transcript.
     pub messages: Arc<Vec<Arc<Message>>>,
+    /// How often this turn's answers were cut by the output limit: each time more is asked for, as far as the
+    /// settings and the model allow.
+    pub escalation: u32,
 }
 
 /// A tool as the model is told of it.

@@ -3,8 +3,7 @@
 use super::actor::Actor;
 use super::executor::{self, CallJob, ToolMessage};
 use super::log::{Log, Room};
-use super::services::Services;
-use super::turns::RunningCall;
+use super::turns::{RunningCall, RunningTurn};
 use crate::base::environment::Environment;
 use crate::model::{Model, ModelRequest, ModelStream};
 use crate::store::SessionSnapshot;
@@ -27,10 +26,17 @@ impl ToolTraits for Registry {
                 kind: tool.kind(),
                 read_only: tool.read_only(input),
                 concurrency_safe: tool.concurrency_safe(input),
+                blocks_interrupt: tool.blocks_interrupt(input),
+                runs_command: tool.runs_commands(),
             },
-            None => {
-                CallTraits { title: tool.to_owned(), kind: ToolKind::Other, read_only: false, concurrency_safe: false }
-            }
+            None => CallTraits {
+                title: tool.to_owned(),
+                kind: ToolKind::Other,
+                read_only: false,
+                concurrency_safe: false,
+                blocks_interrupt: false,
+                runs_command: false,
+            },
         }
     }
 }
@@ -39,7 +45,7 @@ impl Actor {
     /// Gives the machine an input and does what it says.
     pub(super) fn step(&mut self, input: Input) {
         let Some(turn) = &mut self.running else { return };
-        let effects = turn.machine.step(input, &self.services.tools);
+        let effects = turn.machine.step(input, &turn.tools.registry);
         let healthy = turn.storage_error.is_none();
         for effect in effects {
             self.perform(effect);
@@ -68,7 +74,7 @@ impl Actor {
                     call.cancel.cancel();
                 }
             }
-            Effect::End { reason, error } => self.end_turn(reason, error),
+            Effect::End { reason, error, structured_output } => self.end_turn(reason, error, structured_output),
         }
     }
 
@@ -94,7 +100,7 @@ impl Actor {
 
     fn call_model(&mut self, after_ms: u64) {
         let Some(turn) = &mut self.running else { return };
-        let request = request(&self.log, &self.services, &turn.system);
+        let request = request(&self.log, turn);
         turn.stream = Some(match after_ms {
             0 => turn.model.stream(request),
             _ => later(Arc::clone(&turn.model), request, jitter(after_ms)),
@@ -108,9 +114,9 @@ impl Actor {
         let call = RunningCall { cancel: context.cancel.clone(), cause: Arc::default() };
         let job = CallJob {
             turn_id: turn.machine.turn_id().clone(),
-            tool: self.services.tools.get(&tool),
+            tool: turn.tools.registry.get(&tool),
             tool_name: tool,
-            tool_names: self.services.tools.iter().map(|tool| tool.name()).collect(),
+            tools: Arc::clone(&turn.tools),
             input,
             context,
             policy,
@@ -130,7 +136,8 @@ impl Actor {
         ToolContext {
             session_id: info.id.clone(),
             tool_call_id: id.clone(),
-            cwd: info.cwd.clone().into(),
+            root: info.cwd.clone().into(),
+            cwd: info.shell_cwd.as_ref().unwrap_or(&info.cwd).into(),
             additional_directories: info.additional_directories.iter().map(Into::into).collect(),
             env: self.tool_env(),
             outputs_dir: self.dir.join("outputs"),
@@ -179,7 +186,12 @@ impl Actor {
                 }
                 if let Some(change) = file_change {
                     let path = change.path.display().to_string();
-                    let changed = Event::FileChanged { path, tool_call_id: id.clone(), diff: change.diff };
+                    let changed = Event::FileChanged {
+                        path,
+                        tool_call_id: id.clone(),
+                        diff: change.diff,
+                        checkpoint: change.checkpoint,
+                    };
                     self.append_in_turn(&changed);
                 }
                 self.step(Input::ToolEnded { id, outcome: *outcome });
@@ -187,7 +199,7 @@ impl Actor {
         }
     }
 
-    fn end_turn(&mut self, reason: EndReason, error: Option<TurnError>) {
+    fn end_turn(&mut self, reason: EndReason, error: Option<TurnError>, structured_output: Option<Value>) {
         let Some(turn) = self.running.take() else { return };
         let (reason, error) = match &turn.storage_error {
             None => (reason, error),
@@ -196,14 +208,16 @@ impl Actor {
                 (EndReason::ModelError, Some(TurnError { kind: "storageFailed".to_owned(), message }))
             }
         };
-        let usage = self.log.state().turn.as_ref().map(|open| open.usage).unwrap_or_default();
+        let open = self.log.state().turn.as_ref();
+        let (usage, cost) = open.map(|open| (open.usage, open.cost)).unwrap_or_default();
         self.append_end(Event::TurnEnded {
             turn_id: turn.machine.turn_id().clone(),
             reason,
             error,
             usage,
-            cost: None,
+            cost,
             duration_ms: turn.stopwatch.elapsed_ms(),
+            structured_output,
         });
         let still_running = (!turn.still_running.is_empty()).then_some(turn.still_running);
         for (cancelled, waiter) in turn.cancel_waiters {
@@ -247,10 +261,11 @@ fn shortened(mut event: Event) -> Event {
     event
 }
 
-fn request(log: &Log, services: &Services, system: &Arc<str>) -> ModelRequest {
+fn request(log: &Log, turn: &RunningTurn) -> ModelRequest {
     ModelRequest {
-        system: Arc::clone(system),
-        tools: Arc::clone(&services.definitions),
+        escalation: 0,
+        system: Arc::clone(&turn.system),
+        tools: Arc::clone(&turn.tools.definitions),
         messages: log.state().transcript.messages(),
     }
 }

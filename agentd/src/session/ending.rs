@@ -16,12 +16,20 @@ impl Actor {
     pub(super) fn end_unstarted(&mut self, turn_id: TurnId, reason: EndReason, error: Option<(&str, String)>) {
         let error = error.map(|(kind, message)| TurnError { kind: kind.to_owned(), message });
         let usage = Usage::default();
-        self.append_end(Event::TurnEnded { turn_id, reason, error, usage, cost: None, duration_ms: 0 });
+        self.append_end(Event::TurnEnded {
+            turn_id,
+            reason,
+            error,
+            usage,
+            cost: None,
+            duration_ms: 0,
+            structured_output: None,
+        });
     }
 
     /// Appends a turn's end and answers those who wait for it.
     pub(super) fn append_end(&mut self, event: Event) {
-        let Event::TurnEnded { turn_id, reason, usage, .. } = &event else { return };
+        let Event::TurnEnded { turn_id, reason, usage, cost, structured_output, .. } = &event else { return };
         let open = self.log.state().turn.as_ref().filter(|turn| turn.id == *turn_id);
         let text = open.map(|turn| turn.text.clone()).unwrap_or_default();
         if let Err(error) = self.log.append(&event, Room::Reserve) {
@@ -30,7 +38,13 @@ impl Actor {
             tracing::error!(session = %self.log.state().info.id, %error, "the end of a turn was not kept");
             self.finish();
         }
-        let result = TurnWaitResult { reason: *reason, text, usage: *usage, structured_output: None };
+        let result = TurnWaitResult {
+            reason: *reason,
+            text,
+            usage: *usage,
+            cost: *cost,
+            structured_output: structured_output.clone(),
+        };
         for (_, waiter) in self.waiters.extract_if(.., |(waited, _)| waited == turn_id) {
             let _ = waiter.send(Some(result.clone()));
         }

@@ -2,6 +2,7 @@
 //! actor, and ends with exactly one `Ended`, whatever happens in the tool.
 
 use super::approvals::Answer;
+use super::toolset::Toolset;
 use crate::base::clock::Stopwatch;
 use crate::base::{ids, text};
 use crate::policy::{self, Call, OwnCheck, Policy, Verdict};
@@ -10,7 +11,7 @@ use crate::tools::{FileChange, Tool, ToolContext, ToolOutput, ToolVerdict};
 use crate::turn::ToolOutcome;
 use futures::FutureExt;
 use proto::content::ContentBlock;
-use proto::event::{ToolCause, ToolStatus};
+use proto::event::{ToolCause, ToolEndedDetails, ToolStatus};
 use proto::ids::{ToolCallId, TurnId};
 use proto::permission::{DecisionReason, PermissionRequest, ReasonType, RuleScope, Suggestion};
 use serde_json::Value;
@@ -63,7 +64,7 @@ pub(super) struct CallJob {
     pub turn_id: TurnId,
     pub tool: Option<Arc<dyn Tool>>,
     pub tool_name: String,
-    pub tool_names: Vec<&'static str>,
+    pub tools: Arc<Toolset>,
     pub input: Value,
     pub context: ToolContext,
     pub policy: Policy,
@@ -101,7 +102,8 @@ pub(super) async fn run(job: CallJob) {
 
 async fn pipeline(job: &CallJob) -> Ending {
     let Some(tool) = &job.tool else {
-        let names = job.tool_names.join(", ");
+        let names: Vec<&str> = job.tools.registry.iter().map(|tool| tool.name()).collect();
+        let names = names.join(", ");
         return Ending::Failed(tool_use_error(&format!("No such tool: {}. The tools are: {names}", job.tool_name)));
     };
     let (input, decision) = match permission(job, tool).await {
@@ -314,6 +316,10 @@ fn outcome(ending: Ending, job: &CallJob) -> (ToolOutcome, Option<FileChange>, V
         duration_ms: 0,
         cause,
         stops_turn,
+        hook_stop: None,
+        context: None,
+        structured_output: None,
+        details: ToolEndedDetails::default(),
     };
     match ending {
         Ending::Failed(text) => (told(ToolStatus::Failed, text, None, false), None, Vec::new()),
@@ -338,6 +344,14 @@ fn outcome(ending: Ending, job: &CallJob) -> (ToolOutcome, Option<FileChange>, V
                 duration_ms,
                 cause,
                 stops_turn: false,
+                hook_stop: None,
+                context: output.context,
+                structured_output: None,
+                details: ToolEndedDetails {
+                    new_messages: output.new_messages,
+                    mcp_meta: output.mcp_meta,
+                    ..ToolEndedDetails::default()
+                },
             };
             (outcome, output.file_change, output.still_running)
         }

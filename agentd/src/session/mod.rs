@@ -11,6 +11,7 @@ mod log;
 mod mailbox;
 mod recovery;
 mod services;
+mod toolset;
 mod turns;
 mod update;
 

@@ -4,7 +4,7 @@
 use crate::event::SessionState;
 use crate::event::state::{OpenCall, OpenTurn};
 use proto::content::ContentBlock;
-use proto::event::{EndReason, Event, Role, ToolCause, ToolStatus};
+use proto::event::{EndReason, Event, Role, ToolCause, ToolEndedDetails, ToolStatus};
 use proto::ids::MessageId;
 use proto::permission::{DecisionReason, PermissionDecision, ReasonType};
 use proto::session::Usage;
@@ -42,6 +42,7 @@ fn cut_message(state: &SessionState, turn: &OpenTurn) -> Option<Event> {
         model: turn.options.model.clone().unwrap_or_else(|| state.info.model.clone()),
         stop_reason: "interrupted".to_owned(),
         usage: Usage { context_window: state.info.usage.context_window, ..Usage::default() },
+        cost: None,
     })
 }
 
@@ -66,8 +67,9 @@ fn closing(state: &SessionState, turn: &OpenTurn) -> Vec<Event> {
         reason: EndReason::Interrupted,
         error: None,
         usage: turn.usage,
-        cost: None,
+        cost: turn.cost,
         duration_ms: 0,
+        structured_output: None,
     });
     events
 }
@@ -90,6 +92,7 @@ fn cut_call(call: &OpenCall) -> Event {
         persisted_path: None,
         duration_ms: 0,
         cause: Some(ToolCause::Restart),
+        details: ToolEndedDetails::default(),
     }
 }
 
@@ -170,6 +173,7 @@ mod tests {
             model: "test/model".into(),
             stop_reason: "tool_use".into(),
             usage: Usage::default(),
+            cost: None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What every session uses: one value for the daemon, shared.
 
 use crate::config::{Loader, Settings};
-use crate::model::{Models, ToolDefinition};
+use crate::model::Models;
 use crate::process::Processes;
 use crate::tools::Registry;
 use std::sync::Arc;
@@ -21,8 +21,6 @@ pub struct Services {
     pub tools: Registry,
     /// The processes of tools.
     pub processes: Arc<Processes>,
-    /// The tools as models are told of them.
-    pub definitions: Arc<[ToolDefinition]>,
     /// Set once agentd is about to stop: nothing new starts.
     draining: AtomicBool,
 }
@@ -37,16 +35,7 @@ impl Services {
         tools: Registry,
         processes: Arc<Processes>,
     ) -> Self {
-        let definitions = tools
-            .definitions()
-            .iter()
-            .map(|tool| ToolDefinition {
-                name: tool.name.to_owned(),
-                description: tool.description.clone(),
-                input_schema: tool.input_schema.clone(),
-            })
-            .collect();
-        Self { models, settings, loader, tools, processes, definitions, draining: AtomicBool::new(false) }
+        Self { models, settings, loader, tools, processes, draining: AtomicBool::new(false) }
     }
 
     /// From now on nothing new starts.

@@ -2,6 +2,7 @@
 
 use super::actor::Actor;
 use super::log::Room;
+use super::toolset::Toolset;
 use crate::base::clock::Stopwatch;
 use crate::base::ids;
 use crate::config::Settings;
@@ -29,6 +30,7 @@ pub(super) struct RunningTurn {
     pub settings: Arc<Settings>,
     /// Rules of the settings, without the mode and the session's own.
     pub rules: Policy,
+    pub tools: Arc<Toolset>,
     pub system: Arc<str>,
     pub stream: Option<ModelStream>,
     pub calls: HashMap<ToolCallId, RunningCall>,
@@ -74,8 +76,13 @@ impl Actor {
         }
         let busy = self.log.state().turn.is_some();
         self.check_start(&params, busy)?;
-        let options =
-            TurnOptions { model: params.model, max_turns: params.max_turns, idempotency_key: params.idempotency_key };
+        let options = TurnOptions {
+            model: params.model,
+            max_turns: params.max_turns,
+            idempotency_key: params.idempotency_key,
+            output_schema: params.output_schema,
+            token_budget: params.token_budget,
+        };
         let turn =
             QueuedTurn { id: ids::fresh("turn"), prompt: params.prompt, attachments, client: Some(client), options };
         let turn_id = turn.id.clone();
@@ -84,7 +91,7 @@ impl Actor {
             return Ok(TurnStartResult { turn_id, state: TurnState::Running });
         }
         let QueuedTurn { id, prompt, attachments, client, options } = turn;
-        let queued = Event::TurnQueued { turn_id: id, prompt, attachments, client, options };
+        let queued = Event::TurnQueued { turn_id: id, prompt, attachments, client, options, was_steering: false };
         self.log.append(&queued, Room::Normal).map_err(storage_failed)?;
         if params.when_busy == Some(WhenBusy::Interrupt) {
             self.step(Input::Cancel(CancelKind::UserInterrupted));
@@ -224,6 +231,7 @@ impl Actor {
             rules: super::approvals::rules(&settings),
             settings,
             system: crate::prompt::system_prompt(state.system_prompt.as_ref(), surroundings).into(),
+            tools: Arc::new(Toolset::new(self.services.tools.clone())),
             stream: None,
             calls: HashMap::new(),
             still_running: Vec::new(),

@@ -46,7 +46,7 @@ struct Input {
 pub(super) struct Bash;
 
 impl Tool for Bash {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "Bash"
     }
 
@@ -213,8 +213,8 @@ async fn report(command: &str, timeout: Duration, finished: Finished, path: Path
         is_error,
         persisted_path: fitted.whole,
         cause: verdict.cause,
-        file_change: None,
         still_running: finished.still_running,
+        ..ToolOutput::default()
     })
 }
 

@@ -55,7 +55,7 @@ impl Plan {
 }
 
 impl Tool for Edit {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "Edit"
     }
 
@@ -197,7 +197,7 @@ fn edit(plan: Plan, context: &ToolContext) -> Result<ToolOutput, String> {
             (told(name, edited), diff::counts(&diff))
         }
     };
-    let file_change = Some(FileChange { path: plan.place.real, diff });
+    let file_change = Some(FileChange { path: plan.place.real, diff, checkpoint: None });
     Ok(ToolOutput { file_change, ..ToolOutput::text(text, summary) })
 }
 

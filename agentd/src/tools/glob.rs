@@ -29,7 +29,7 @@ struct Input {
 pub(super) struct Glob;
 
 impl Tool for Glob {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "Glob"
     }
 

@@ -82,7 +82,7 @@ impl Input {
 pub(super) struct Grep;
 
 impl Tool for Grep {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "Grep"
     }
 

@@ -115,7 +115,7 @@ pub(super) fn changing(place: &Place, context: &ToolContext) -> ToolVerdict {
 
 /// Whether a resolved path is in one of the session's folders.
 pub(super) fn is_inside(real: &Path, context: &ToolContext) -> bool {
-    std::iter::once(&context.cwd).chain(context.additional_directories.iter()).any(|folder| in_folder(real, folder))
+    std::iter::once(&context.root).chain(context.additional_directories.iter()).any(|folder| in_folder(real, folder))
 }
 
 fn in_folder(real: &Path, folder: &Path) -> bool {

@@ -39,7 +39,7 @@ struct Input {
 pub(super) struct Read;
 
 impl Tool for Read {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "Read"
     }
 

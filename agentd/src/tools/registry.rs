@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Definition {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// What it does.
     pub description: String,
     /// The JSON Schema of its input.
@@ -17,6 +17,7 @@ pub struct Definition {
 }
 
 /// Tools, sorted by name, so that what models are told is the same bytes each time.
+#[derive(Clone)]
 pub struct Registry {
     tools: Vec<Arc<dyn Tool>>,
     definitions: Arc<[Definition]>,
@@ -39,12 +40,12 @@ impl Registry {
     /// A registry of these tools. Of two with one name the first wins.
     #[must_use]
     pub fn new(mut tools: Vec<Arc<dyn Tool>>) -> Self {
-        tools.sort_by_key(|tool| tool.name());
-        tools.dedup_by_key(|tool| tool.name());
+        tools.sort_by(|one, other| one.name().cmp(other.name()));
+        tools.dedup_by(|later, first| later.name() == first.name());
         let definitions = tools
             .iter()
             .map(|tool| Definition {
-                name: tool.name(),
+                name: tool.name().to_owned(),
                 description: tool.description(),
                 input_schema: tool.input_schema(),
             })
@@ -55,7 +56,9 @@ impl Registry {
     /// The tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
-        self.tools.iter().find(|tool| tool.name() == name).cloned()
+        let named = |tool: &&Arc<dyn Tool>| tool.name() == name;
+        let also_named = |tool: &&Arc<dyn Tool>| tool.aliases().contains(&name);
+        self.tools.iter().find(named).or_else(|| self.tools.iter().find(also_named)).cloned()
     }
 
     /// All tools, sorted by name.
@@ -84,7 +87,8 @@ mod tests {
     #[test]
     fn the_tools_are_sorted_and_described() {
         let registry = Registry::builtin();
-        let names: Vec<&str> = registry.definitions().iter().map(|definition| definition.name).collect();
+        let definitions = registry.definitions();
+        let names: Vec<&str> = definitions.iter().map(|definition| definition.name.as_str()).collect();
         assert_eq!(names, ["Bash", "Edit", "Glob", "Grep", "Read", "Write"]);
         for definition in registry.definitions().iter() {
             assert!(!definition.description.is_empty());

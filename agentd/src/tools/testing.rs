@@ -41,6 +41,7 @@ impl Scratch {
         ToolContext {
             session_id: "ses_test".into(),
             tool_call_id: "call_test".into(),
+            root: self.path(""),
             cwd: self.path(""),
             additional_directories: Arc::from([]),
             env: Arc::new(Environment::from(std::collections::BTreeMap::from([("HOME".to_owned(), home)]))),

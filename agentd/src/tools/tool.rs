@@ -1,9 +1,10 @@
 //! The `Tool` trait: everything that agentd, the model and people need to know of a tool.
 
 use crate::base::environment::Environment;
+use crate::event::ContextChange;
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
-use proto::event::{ProgressStream, ToolCause, ToolKind};
+use proto::event::{FileCheckpoint, ProgressStream, ToolCause, ToolKind};
 use proto::ids::{SessionId, ToolCallId};
 use proto::permission::Preview;
 use serde_json::Value;
@@ -14,7 +15,12 @@ use tokio_util::sync::CancellationToken;
 /// A tool. Predicates take the input, since `ls` and `rm` are one tool; they fail closed.
 pub trait Tool: Send + Sync {
     /// Its name, as the model calls it.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
+
+    /// Other names that models call it by (seed row T02).
+    fn aliases(&self) -> &[&str] {
+        &[]
+    }
 
     /// What the model is told of it.
     fn description(&self) -> String;
@@ -33,6 +39,37 @@ pub trait Tool: Send + Sync {
     /// Whether this call may run beside others (seed row C05).
     fn concurrency_safe(&self, _input: &Value) -> bool {
         false
+    }
+
+    /// Whether a new prompt that interrupts lets this call run to its end; a cancel stops it anyway (seed rows T15, I10).
+    fn blocks_interrupt(&self, _input: &Value) -> bool {
+        true
+    }
+
+    /// Whether it runs commands: by the setting `tools.cascade` its failure stops parallel calls (seed row C14).
+    fn runs_commands(&self) -> bool {
+        false
+    }
+
+    /// Whether a person has to be asked in every mode (seed row T14).
+    fn requires_user_interaction(&self) -> bool {
+        false
+    }
+
+    /// Characters of its result that go to the model; more goes to a file (seed row T10).
+    fn max_result_chars(&self) -> usize {
+        crate::base::limits::MAX_RESULT_CHARS
+    }
+
+    /// The input with what observers (hooks, permission, people) should see beside what the model wrote, such as an
+    /// absolute path; `None` if it is the same. `call` gets the model's own (seed rows T16, X06, X07).
+    fn observable_input(&self, _input: &Value, _context: &ToolContext) -> Option<Value> {
+        None
+    }
+
+    /// What the model is told of structured data that a hook put in the place of the tool's own (seed rows H10, X14).
+    fn map_data(&self, data: &Value) -> Vec<ContentBlock> {
+        vec![ContentBlock::text(data.as_str().map_or_else(|| data.to_string(), str::to_owned))]
     }
 
     /// Stage A of the pipeline: the input's shape, then the tool's own check (seed rows X03, X05).
@@ -95,7 +132,9 @@ pub struct ToolContext {
     pub session_id: SessionId,
     /// The call, to tag processes and name files with.
     pub tool_call_id: ToolCallId,
-    /// The session's folder.
+    /// The session's folder: with the additional ones, where file tools may work.
+    pub root: PathBuf,
+    /// Where the session's shell stands: relative paths start here.
     pub cwd: PathBuf,
     /// Folders beside it in which file tools may work.
     pub additional_directories: Arc<[PathBuf]>,
@@ -147,6 +186,14 @@ pub struct ToolOutput {
     pub file_change: Option<FileChange>,
     /// Processes that could not be stopped.
     pub still_running: Vec<u32>,
+    /// The result as data, for hooks; what the model is told is `content`.
+    pub data: Option<Value>,
+    /// What the model is told after the results of the round (seed row T04).
+    pub new_messages: Vec<ContentBlock>,
+    /// What the call changes for later calls (seed rows T04, X16).
+    pub context: Option<ContextChange>,
+    /// What an MCP server sends along.
+    pub mcp_meta: Option<Value>,
 }
 
 /// A change of a file.
@@ -156,6 +203,8 @@ pub struct FileChange {
     pub path: PathBuf,
     /// The change, as a unified diff.
     pub diff: String,
+    /// How to undo it.
+    pub checkpoint: Option<FileCheckpoint>,
 }
 
 impl ToolOutput {

@@ -43,7 +43,7 @@ impl Plan {
 }
 
 impl Tool for Write {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "Write"
     }
 
@@ -138,7 +138,7 @@ fn write(plan: Plan, context: &ToolContext) -> Result<ToolOutput, String> {
         (Some(_), false) => (format!("Wrote {name}."), diff::counts(&diff)),
     };
     let changed = plan.before.is_none() || !diff.is_empty();
-    let file_change = changed.then_some(FileChange { path: plan.place.real, diff });
+    let file_change = changed.then_some(FileChange { path: plan.place.real, diff, checkpoint: None });
     Ok(ToolOutput { file_change, ..ToolOutput::text(text, summary) })
 }
 

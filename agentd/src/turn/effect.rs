@@ -1,8 +1,9 @@
 //! What goes into the turn machine and what comes out of it.
 
 use super::model_event::ModelEvent;
+use crate::event::ContextChange;
 use proto::content::ContentBlock;
-use proto::event::{EndReason, Ephemeral, Event, ToolCause, ToolKind, ToolStatus, TurnError};
+use proto::event::{EndReason, Ephemeral, Event, ToolCause, ToolEndedDetails, ToolKind, ToolStatus, TurnError};
 use proto::ids::ToolCallId;
 use serde_json::Value;
 
@@ -60,6 +61,10 @@ pub struct CallTraits {
     pub read_only: bool,
     /// Whether this call may run beside others.
     pub concurrency_safe: bool,
+    /// Whether a new prompt that interrupts lets it run to its end (seed row I07).
+    pub blocks_interrupt: bool,
+    /// Whether it runs a command, whose failure may stop its siblings (seed row C14).
+    pub runs_command: bool,
 }
 
 /// How a tool call ended.
@@ -81,6 +86,14 @@ pub struct ToolOutcome {
     pub cause: Option<ToolCause>,
     /// Whether the turn ends, since a person said no without a word to the model.
     pub stops_turn: bool,
+    /// Whether a hook ends the turn, and why (seed row L11).
+    pub hook_stop: Option<String>,
+    /// What it changes for later calls.
+    pub context: Option<ContextChange>,
+    /// The answer as data, where the turn has a schema for it.
+    pub structured_output: Option<Value>,
+    /// What most calls have nothing of.
+    pub details: ToolEndedDetails,
 }
 
 /// What is to be done, in this order.
@@ -120,5 +133,7 @@ pub enum Effect {
         reason: EndReason,
         /// What went wrong.
         error: Option<TurnError>,
+        /// The answer as data, where the turn has a schema for it.
+        structured_output: Option<Value>,
     },
 }

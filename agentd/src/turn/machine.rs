@@ -8,7 +8,9 @@ use super::retry;
 use super::schedule::Schedule;
 use crate::event::state::OpenTurn;
 use proto::content::{ContentBlock, MessageBlock};
-use proto::event::{ContinueReason, EndReason, Ephemeral, Event, NoticeLevel, Role, ToolCause, ToolStatus, TurnError};
+use proto::event::{
+    ContinueReason, EndReason, Ephemeral, Event, NoticeLevel, Role, ToolCause, ToolEndedDetails, ToolStatus, TurnError,
+};
 use proto::ids::{MessageId, ToolCallId, TurnId};
 use proto::session::Usage;
 use serde_json::Value;
@@ -137,6 +139,7 @@ impl Machine {
                 total.add(&usage);
                 effects.push(Effect::Announce(Ephemeral::UsageUpdated { usage: total }));
             }
+            ModelEvent::Cost(cost) => message.cost = Some(cost),
             ModelEvent::Stopped { reason } => {
                 self.attempts = 0;
                 self.complete_message(&reason, effects);
@@ -182,7 +185,7 @@ impl Machine {
     /// Ends the message under way with what there is of it.
     fn complete_message(&mut self, stop_reason: &str, effects: &mut Vec<Effect>) {
         let Some(message) = self.message.take() else { return };
-        let (message_id, usage, begun) = (message.id.clone(), message.usage, message.has_begun());
+        let (message_id, usage, cost, begun) = (message.id.clone(), message.usage, message.cost, message.has_begun());
         let content = message.into_blocks();
         self.usage.add(&usage);
         let cut = matches!(stop_reason, "aborted" | "error");
@@ -200,6 +203,7 @@ impl Machine {
             model: self.settings.model.clone(),
             stop_reason: stop_reason.to_owned(),
             usage,
+            cost,
         }));
     }
 
@@ -297,13 +301,14 @@ impl Machine {
         effects.push(Effect::Append(Event::TurnContinued {
             turn_id: self.settings.id.clone(),
             reason: ContinueReason::NextTurn,
+            message: None,
         }));
         self.call_model(0, effects);
     }
 
     fn end(&mut self, reason: EndReason, error: Option<TurnError>, effects: &mut Vec<Effect>) {
         self.ended = true;
-        effects.push(Effect::End { reason, error });
+        effects.push(Effect::End { reason, error, structured_output: None });
     }
 }
 
@@ -326,6 +331,10 @@ fn never_started(cause: ToolCause) -> ToolOutcome {
         duration_ms: 0,
         cause: Some(cause),
         stops_turn: false,
+        hook_stop: None,
+        context: None,
+        structured_output: None,
+        details: ToolEndedDetails::default(),
     }
 }
 
@@ -339,6 +348,7 @@ fn tool_ended(tool_call_id: ToolCallId, outcome: ToolOutcome) -> Effect {
         persisted_path: outcome.persisted_path,
         duration_ms: outcome.duration_ms,
         cause: outcome.cause,
+        details: outcome.details,
     })
 }
 

@@ -4,7 +4,7 @@ use super::model_event::BlockKind;
 use proto::content::MessageBlock;
 use proto::event::DeltaKind;
 use proto::ids::MessageId;
-use proto::session::Usage;
+use proto::session::{Cost, Usage};
 use std::collections::BTreeMap;
 
 /// A message that the model is writing.
@@ -14,6 +14,8 @@ pub struct PartialMessage {
     pub id: MessageId,
     /// Tokens of the call so far.
     pub usage: Usage,
+    /// Cost of the call so far.
+    pub cost: Option<Cost>,
     blocks: BTreeMap<usize, PartialBlock>,
 }
 
@@ -28,7 +30,7 @@ impl PartialMessage {
     /// An empty one.
     #[must_use]
     pub fn new(id: MessageId) -> Self {
-        Self { id, usage: Usage::default(), blocks: BTreeMap::new() }
+        Self { id, usage: Usage::default(), cost: None, blocks: BTreeMap::new() }
     }
 
     /// Begins a block.

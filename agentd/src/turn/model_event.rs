@@ -2,7 +2,7 @@
 
 use proto::content::MessageBlock;
 use proto::event::DeltaKind;
-use proto::session::Usage;
+use proto::session::{Cost, Usage};
 
 /// One step of a model's answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,8 @@ pub enum ModelEvent {
     },
     /// Tokens of this call so far (absolute, not a difference).
     Usage(Usage),
+    /// What this call costs so far (absolute, not a difference), where prices are known.
+    Cost(Cost),
     /// The answer is complete. Always the last event of a good stream.
     Stopped {
         /// `end_turn`, `tool_use`, `max_tokens`, `stop_sequence`, `pause_turn`, `refusal`, … in the words of the Messages API.

@@ -14,7 +14,14 @@ struct Tools;
 impl ToolTraits for Tools {
     fn traits(&self, tool: &str, _input: &Value) -> CallTraits {
         let reads = tool == "Read";
-        CallTraits { title: tool.to_owned(), kind: ToolKind::Other, read_only: reads, concurrency_safe: reads }
+        CallTraits {
+            title: tool.to_owned(),
+            kind: ToolKind::Other,
+            read_only: reads,
+            concurrency_safe: reads,
+            blocks_interrupt: !reads,
+            runs_command: tool == "Bash",
+        }
     }
 }
 
@@ -90,6 +97,10 @@ impl Turn {
             duration_ms: 1,
             cause: None,
             stops_turn: false,
+            hook_stop: None,
+            context: None,
+            structured_output: None,
+            details: Default::default(),
         };
         change(&mut outcome);
         self.step(Input::ToolEnded { id: id.into(), outcome });
@@ -120,8 +131,8 @@ fn word(effect: &Effect) -> String {
         Effect::StopModel => "stop model".to_owned(),
         Effect::StartTool { id, .. } => format!("start {id}"),
         Effect::StopTool { id, cause } => format!("stop {id} {cause:?}"),
-        Effect::End { reason, error: None } => format!("END {reason:?}"),
-        Effect::End { reason, error: Some(error) } => format!("END {reason:?} {}", error.kind),
+        Effect::End { reason, error: None, .. } => format!("END {reason:?}"),
+        Effect::End { reason, error: Some(error), .. } => format!("END {reason:?} {}", error.kind),
     }
 }
 
@@ -343,7 +354,10 @@ fn a_revived_turn_begins_with_its_calls() {
         options: Default::default(),
         usage: Usage::default(),
         text: String::new(),
+        cost: None,
         rounds: 1,
+        round_has_tools: true,
+        steering: Vec::new(),
         calls: vec![call("a"), call("b")],
         loose: Vec::new(),
     };

@@ -199,6 +199,9 @@ pub struct SessionRewindResult {
     pub session: SessionInfo,
     /// The files that were restored.
     pub restored: Vec<String>,
+    /// The files that were left as they are, since they have changed since or can't be written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
 }
 
 /// Params of `session/compact`.

@@ -1,9 +1,9 @@
 //! `turn/*`.
 
 use crate::content::Prompt;
-use crate::event::EndReason;
+use crate::event::{EndReason, TokenBudget};
 use crate::ids::{SessionId, TurnId};
-use crate::session::Usage;
+use crate::session::{Cost, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -46,6 +46,9 @@ pub struct TurnStartParams {
     /// A JSON Schema that the answer must fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
+    /// How much the model is to write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_budget: Option<TokenBudget>,
     /// A prompt with a key that was sent before is not sent again: the same turn is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
@@ -135,6 +138,9 @@ pub struct TurnWaitResult {
     pub text: String,
     /// Its tokens.
     pub usage: Usage,
+    /// Its cost, where prices are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
     /// The answer as data, where a schema was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured_output: Option<Value>,

@@ -208,6 +208,7 @@ impl Chatter {
             model: None,
             max_turns: None,
             output_schema: None,
+            token_budget: None,
             idempotency_key: Some(random_key()?),
         };
         let interrupts = follow::interrupts()?;

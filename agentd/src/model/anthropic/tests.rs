@@ -35,6 +35,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         input_schema: json!({"type": "object"}),
     };
     ModelRequest {
+        escalation: 0,
         system: "be good".into(),
         tools: vec![tool("Bash"), tool("Read")].into(),
         messages: messages.into_iter().map(Arc::new).collect::<Vec<_>>().into(),

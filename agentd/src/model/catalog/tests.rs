@@ -102,7 +102,7 @@ async fn the_list_holds_what_could_be_used() {
     let server = Server::start(vec![Reply::json(200, r#"{"data":[{"id":"found","max_model_len":77}]}"#)]).await;
     let named = ProviderSettings {
         base_url: Some("http://127.0.0.1:1/v1".to_owned()),
-        models: vec![ModelSettings { id: "named".to_owned(), context_window: Some(5), max_output: None }],
+        models: vec![ModelSettings { id: "named".to_owned(), context_window: Some(5), max_output: None, price: None }],
         ..ProviderSettings::default()
     };
     let asked = ProviderSettings { base_url: Some(format!("{}/v1", server.url)), ..ProviderSettings::default() };
@@ -133,7 +133,7 @@ async fn the_list_holds_what_could_be_used() {
 }
 
 async fn ask(model: Arc<dyn Model>) -> Vec<ModelEvent> {
-    let request = ModelRequest { system: "".into(), tools: Arc::new([]), messages: Arc::default() };
+    let request = ModelRequest { escalation: 0, system: "".into(), tools: Arc::new([]), messages: Arc::default() };
     model.stream(request).collect().await
 }
 
@@ -167,7 +167,12 @@ async fn a_provider_of_the_settings_brings_key_headers_and_limits() {
         base_url: Some(format!("{}/v1/", server.url)),
         api_key_file: Some(key),
         headers: [("X-Team".to_owned(), "blue".to_owned())].into(),
-        models: vec![ModelSettings { id: "a/b:c".to_owned(), context_window: Some(99), max_output: Some(7) }],
+        models: vec![ModelSettings {
+            id: "a/b:c".to_owned(),
+            context_window: Some(99),
+            max_output: Some(7),
+            price: None,
+        }],
         ..ProviderSettings::default()
     };
     let models = Models::new(env(&[]));

@@ -14,6 +14,7 @@ fn user(text: &str) -> Message {
 
 async fn events(messages: &[Message], system: &str) -> Vec<ModelEvent> {
     let request = ModelRequest {
+        escalation: 0,
         system: system.into(),
         tools: Vec::new().into(),
         messages: messages.iter().cloned().map(Arc::new).collect::<Vec<_>>().into(),
@@ -238,8 +239,12 @@ async fn without_a_folder_no_file_is_touched() {
 #[test]
 fn counting_is_slow_and_can_be_cancelled_between_numbers() {
     for prompt in ["count", "Count slowly, please", "be slow"] {
-        let request =
-            ModelRequest { system: "".into(), tools: Vec::new().into(), messages: vec![Arc::new(user(prompt))].into() };
+        let request = ModelRequest {
+            escalation: 0,
+            system: "".into(),
+            tools: Vec::new().into(),
+            messages: vec![Arc::new(user(prompt))].into(),
+        };
         let past = Past::of(&request);
         let steps = steps(script::answer(&past), 0, &mut CallIds::default());
         let slow: Vec<&Step> = steps.iter().filter(|step| step.pause == Duration::from_millis(500)).collect();

@@ -29,6 +29,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         input_schema: json!({"type": "object"}),
     };
     ModelRequest {
+        escalation: 0,
         system: "be good".into(),
         tools: vec![tool].into(),
         messages: messages.into_iter().map(Arc::new).collect::<Vec<_>>().into(),

@@ -1,0 +1,19 @@
+//! What a tool call changes for the calls after it. Given by `tools`, applied by the turn machine at the end of a
+//! serial call or of a parallel batch, kept by `session`.
+
+use serde_json::{Map, Value};
+
+/// A change of the session's context (seed row X16).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContextChange {
+    /// Where the session's shell stands from now on, absolute.
+    pub shell_cwd: Option<String>,
+}
+
+impl ContextChange {
+    /// The changed fields by the names of `SessionInfo`, for `session.updated`.
+    #[must_use]
+    pub fn into_fields(self) -> Map<String, Value> {
+        self.shell_cwd.map(|cwd| ("shellCwd".to_owned(), Value::String(cwd))).into_iter().collect()
+    }
+}
