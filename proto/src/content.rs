@@ -72,6 +72,28 @@ pub enum Prompt {
 }
 
 impl Prompt {
+    /// Several prompts as one.
+    #[must_use]
+    pub fn joined(prompts: Vec<Self>) -> Self {
+        let mut prompts = prompts.into_iter();
+        match (prompts.next(), prompts.next()) {
+            (Some(only), None) => only,
+            (first, second) => {
+                let all = first.into_iter().chain(second).chain(prompts);
+                Self::Blocks(all.flat_map(Self::into_blocks).collect())
+            }
+        }
+    }
+
+    /// The prompt as blocks.
+    #[must_use]
+    pub fn into_blocks(self) -> Vec<ContentBlock> {
+        match self {
+            Self::Text(text) => vec![ContentBlock::text(text)],
+            Self::Blocks(blocks) => blocks,
+        }
+    }
+
     /// The textual blocks, joined by line breaks: what a title, a list or a terminal shows.
     #[must_use]
     pub fn plain_text(&self) -> String {

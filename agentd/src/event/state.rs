@@ -36,8 +36,17 @@ pub struct SessionState {
     pub resolved: HashMap<RequestId, String>,
     /// Rules that answers added.
     pub session_rules: Vec<String>,
-    /// Turns by the client's key.
-    pub idempotency: HashMap<String, TurnId>,
+    /// What was sent with a client's key.
+    pub idempotency: HashMap<String, SentPrompt>,
+}
+
+/// A prompt that was sent with a client's key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentPrompt {
+    /// The turn that it started, waits for or joined.
+    pub turn: TurnId,
+    /// Whether it joined a turn.
+    pub steered: bool,
 }
 
 /// A permission request that waits for an answer.
@@ -174,7 +183,10 @@ impl SessionState {
                 });
             }
             Event::TurnSteered { turn_id, prompt, attachments, client, idempotency_key } => {
-                self.remember_key(idempotency_key.as_ref(), turn_id);
+                if let Some(key) = idempotency_key {
+                    let sent = SentPrompt { turn: turn_id.clone(), steered: true };
+                    self.idempotency.insert(key.clone(), sent);
+                }
                 if let Some(turn) = &mut self.turn {
                     turn.steering.push(Steering {
                         prompt: prompt.clone(),
@@ -191,6 +203,12 @@ impl SessionState {
                     self.interrupted = (*reason == EndReason::Interrupted).then(|| turn_id.clone());
                 }
             }
+            _ => self.apply_answer(event),
+        }
+    }
+
+    fn apply_answer(&mut self, event: &Event) {
+        match event {
             Event::MessageCompleted { role: Role::Assistant, content, usage, cost, .. } => {
                 self.info.usage.add(usage);
                 self.info.cost = Cost::sum(self.info.cost, *cost);
@@ -207,6 +225,7 @@ impl SessionState {
             Event::MessageTombstoned { .. } => {
                 if let Some(turn) = &mut self.turn {
                     turn.loose.clear();
+                    turn.round_has_tools = false;
                 }
             }
             Event::TurnContinued { .. } => {
@@ -273,7 +292,7 @@ impl SessionState {
 
     fn remember_key(&mut self, key: Option<&String>, id: &TurnId) {
         if let Some(key) = key {
-            self.idempotency.insert(key.clone(), id.clone());
+            self.idempotency.insert(key.clone(), SentPrompt { turn: id.clone(), steered: false });
         }
     }
 

@@ -137,7 +137,12 @@ impl Transcript {
                 _ => None,
             })
             .collect();
-        Arc::make_mut(&mut self.messages).push(Arc::new(Message::Assistant { content, model }));
+        let messages = Arc::make_mut(&mut self.messages);
+        match messages.last_mut().map(Arc::make_mut) {
+            // The server paused, and the model went on: one message, as far as roles go.
+            Some(Message::Assistant { content: before, model: writer }) if *writer == model => before.extend(content),
+            _ => messages.push(Arc::new(Message::Assistant { content, model })),
+        }
         self.settle();
     }
 

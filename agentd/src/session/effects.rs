@@ -3,12 +3,13 @@
 use super::actor::Actor;
 use super::executor::{self, CallJob, ToolMessage};
 use super::log::{Log, Room};
+use super::toolset::Toolset;
 use super::turns::{RunningCall, RunningTurn};
 use crate::base::environment::Environment;
 use crate::model::{Model, ModelRequest, ModelStream};
 use crate::store::SessionSnapshot;
-use crate::tools::{Progress, Registry, ToolContext};
-use crate::turn::{CallTraits, CancelKind, Effect, Input, ToolTraits};
+use crate::tools::{Progress, ToolContext};
+use crate::turn::{CallTraits, CancelKind, Effect, Input, StopVerdict, ToolTraits};
 use futures::StreamExt;
 use proto::content::ContentBlock;
 use proto::event::{EndReason, Ephemeral, Event, ToolKind, TurnError};
@@ -18,15 +19,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-impl ToolTraits for Registry {
+impl ToolTraits for Toolset {
     fn traits(&self, tool: &str, input: &Value) -> CallTraits {
-        match self.get(tool) {
+        match self.registry.get(tool) {
             Some(tool) => CallTraits {
                 title: tool.title(input),
                 kind: tool.kind(),
                 read_only: tool.read_only(input),
                 concurrency_safe: tool.concurrency_safe(input),
-                blocks_interrupt: tool.blocks_interrupt(input),
+                blocks_interrupt: self.blocks_interrupt(tool.as_ref(), input),
                 runs_command: tool.runs_commands(),
             },
             None => CallTraits {
@@ -45,7 +46,7 @@ impl Actor {
     /// Gives the machine an input and does what it says.
     pub(super) fn step(&mut self, input: Input) {
         let Some(turn) = &mut self.running else { return };
-        let effects = turn.machine.step(input, &turn.tools.registry);
+        let effects = turn.machine.step(input, turn.tools.as_ref());
         let healthy = turn.storage_error.is_none();
         for effect in effects {
             self.perform(effect);
@@ -60,7 +61,10 @@ impl Actor {
         match effect {
             Effect::Append(event) => self.append_in_turn(&event),
             Effect::Announce(event) => self.log.ephemeral(&event),
-            Effect::CallModel { after_ms } => self.call_model(after_ms),
+            Effect::CallModel { after_ms, escalation } => self.call_model(after_ms, escalation),
+            Effect::SwitchModel { model } => self.switch_model(&model),
+            Effect::Compact => self.compact(),
+            Effect::RunStopHooks { active } => self.run_stop_hooks(active),
             Effect::StopModel => {
                 if let Some(turn) = &mut self.running {
                     turn.stream = None;
@@ -98,13 +102,32 @@ impl Actor {
         }
     }
 
-    fn call_model(&mut self, after_ms: u64) {
+    fn call_model(&mut self, after_ms: u64, escalation: u32) {
         let Some(turn) = &mut self.running else { return };
-        let request = request(&self.log, turn);
+        let request = request(&self.log, turn, escalation);
         turn.stream = Some(match after_ms {
             0 => turn.model.stream(request),
             _ => later(Arc::clone(&turn.model), request, jitter(after_ms)),
         });
+    }
+
+    /// The fallback takes over for the rest of the turn.
+    fn switch_model(&mut self, name: &str) {
+        let model = self.resolve_model(name).unwrap_or_else(|message| crate::model::unavailable(name, message));
+        if let Some(turn) = &mut self.running {
+            turn.stream = None;
+            turn.model = model;
+        }
+    }
+
+    /// Nothing makes the context smaller yet, and the machine is told so at the start of each turn.
+    fn compact(&mut self) {
+        let message = "The conversation does not fit the model's context: rewind, or start a new session.";
+        self.step(Input::Compacted(Err(message.to_owned())));
+    }
+
+    fn run_stop_hooks(&mut self, _active: bool) {
+        self.step(Input::StopHooksRan(StopVerdict::Pass));
     }
 
     fn start_tool(&mut self, id: ToolCallId, tool: String, input: Value) {
@@ -194,7 +217,7 @@ impl Actor {
                     };
                     self.append_in_turn(&changed);
                 }
-                self.step(Input::ToolEnded { id, outcome: *outcome });
+                self.step(Input::ToolEnded { id, outcome });
             }
         }
     }
@@ -208,6 +231,10 @@ impl Actor {
                 (EndReason::ModelError, Some(TurnError { kind: "storageFailed".to_owned(), message }))
             }
         };
+        let wanted = matches!(reason, EndReason::AbortedStreaming | EndReason::AbortedTools | EndReason::Interrupted);
+        if !wanted && turn.storage_error.is_none() {
+            self.queue_steering();
+        }
         let open = self.log.state().turn.as_ref();
         let (usage, cost) = open.map(|open| (open.usage, open.cost)).unwrap_or_default();
         self.append_end(Event::TurnEnded {
@@ -261,9 +288,9 @@ fn shortened(mut event: Event) -> Event {
     event
 }
 
-fn request(log: &Log, turn: &RunningTurn) -> ModelRequest {
+fn request(log: &Log, turn: &RunningTurn, escalation: u32) -> ModelRequest {
     ModelRequest {
-        escalation: 0,
+        escalation,
         system: Arc::clone(&turn.system),
         tools: Arc::clone(&turn.tools.definitions),
         messages: log.state().transcript.messages(),

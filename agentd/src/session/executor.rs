@@ -82,7 +82,7 @@ enum Ending {
     /// Stopped before it ran.
     Cancelled,
     /// It ran, for so many milliseconds.
-    Ran(ToolOutput, u64),
+    Ran(Box<ToolOutput>, u64),
 }
 
 /// Takes the call through the pipeline.
@@ -265,7 +265,7 @@ async fn call(job: &CallJob, tool: &dyn Tool, input: Value) -> Ending {
             ..ToolOutput::error("The call did not stop in time. It may still go on.")
         },
     };
-    Ending::Ran(output, stopwatch.elapsed_ms())
+    Ending::Ran(Box::new(output), stopwatch.elapsed_ms())
 }
 
 fn pids(context: &ToolContext) -> Vec<u32> {
@@ -329,6 +329,7 @@ fn outcome(ending: Ending, job: &CallJob) -> (ToolOutcome, Option<FileChange>, V
             (told(ToolStatus::Cancelled, text, cause, false), None, Vec::new())
         }
         Ending::Ran(output, duration_ms) => {
+            let output = *output;
             let cause = output.cause.map(|own| cause.unwrap_or(own));
             let status = match cause {
                 Some(ToolCause::Timeout) | None if output.is_error => ToolStatus::Failed,

@@ -10,7 +10,7 @@ use crate::event::state::{OpenTurn, QueuedTurn};
 use crate::model::{Model, ModelStream};
 use crate::policy::Policy;
 use crate::store::StoreError;
-use crate::turn::{CancelKind, Input, Machine, TurnSettings};
+use crate::turn::{CancelKind, Cascade, Input, Machine, TurnSettings};
 use proto::content::{ContentBlock, Prompt};
 use proto::event::{EndReason, Event, NoticeLevel, ToolCause, TurnOptions};
 use proto::ids::{ToolCallId, TurnId};
@@ -90,6 +90,12 @@ impl Actor {
             self.begin(turn.into())?;
             return Ok(TurnStartResult { turn_id, state: TurnState::Running });
         }
+        if params.when_busy == Some(WhenBusy::Steer)
+            && let Some(running) = self.running.as_ref().filter(|running| running.machine.can_be_steered())
+        {
+            let turn_id = running.machine.turn_id().clone();
+            return self.steer(turn_id, turn);
+        }
         let QueuedTurn { id, prompt, attachments, client, options } = turn;
         let queued = Event::TurnQueued { turn_id: id, prompt, attachments, client, options, was_steering: false };
         self.log.append(&queued, Room::Normal).map_err(storage_failed)?;
@@ -97,6 +103,32 @@ impl Actor {
             self.step(Input::Cancel(CancelKind::UserInterrupted));
         }
         Ok(TurnStartResult { turn_id, state: TurnState::Queued })
+    }
+
+    /// Adds a prompt to the running turn. What the prompt wants of a turn of its own is the running turn's affair.
+    fn steer(&mut self, turn_id: TurnId, turn: QueuedTurn) -> Result<TurnStartResult, RpcError> {
+        let QueuedTurn { prompt, attachments, client, options, .. } = turn;
+        let idempotency_key = options.idempotency_key;
+        let steered = Event::TurnSteered { turn_id: turn_id.clone(), prompt, attachments, client, idempotency_key };
+        self.log.append(&steered, Room::Normal).map_err(storage_failed)?;
+        self.step(Input::Steered);
+        Ok(TurnStartResult { turn_id, state: TurnState::Steered })
+    }
+
+    /// What was to steer a turn that ended first becomes a prompt of its own: nobody has answered it yet.
+    pub(super) fn queue_steering(&mut self) {
+        let Some(turn) = self.log.state().turn.as_ref().filter(|turn| !turn.steering.is_empty()) else { return };
+        let client = turn.steering.first().and_then(|steering| steering.client.clone());
+        let (prompts, attachments): (Vec<_>, Vec<_>) =
+            turn.steering.iter().cloned().map(|steering| (steering.prompt, steering.attachments)).unzip();
+        self.append_or_log(&Event::TurnQueued {
+            turn_id: ids::fresh("turn"),
+            prompt: Prompt::joined(prompts),
+            attachments: attachments.concat(),
+            client,
+            options: TurnOptions::default(),
+            was_steering: true,
+        });
     }
 
     pub(super) fn check_open(&self) -> Result<(), RpcError> {
@@ -129,7 +161,6 @@ impl Actor {
                 let message = "a turn runs: wait for it, cancel it, or send the prompt with whenBusy queue";
                 Err(RpcError::new(ErrorKind::SessionBusy, message))
             }
-            Some(WhenBusy::Steer) if busy => invalid("whenBusy: steer is not supported yet; use queue or interrupt"),
             _ => {
                 let name = params.model.as_ref().unwrap_or(&self.log.state().info.model);
                 self.resolve_model(name)
@@ -141,9 +172,13 @@ impl Actor {
 
     fn known_key(&self, key: &str) -> Option<TurnStartResult> {
         let state = self.log.state();
-        let turn_id = state.idempotency.get(key)?.clone();
-        let queued = state.queue.iter().any(|turn| turn.id == turn_id);
-        Some(TurnStartResult { turn_id, state: if queued { TurnState::Queued } else { TurnState::Running } })
+        let sent = state.idempotency.get(key)?.clone();
+        let turn_state = match sent.steered {
+            true => TurnState::Steered,
+            false if state.queue.iter().any(|turn| turn.id == sent.turn) => TurnState::Queued,
+            false => TurnState::Running,
+        };
+        Some(TurnStartResult { turn_id: sent.turn, state: turn_state })
     }
 
     pub(super) fn resolve_model(&self, name: &str) -> Result<Arc<dyn Model>, String> {
@@ -199,7 +234,8 @@ impl Actor {
             Ok(model) => {
                 let settings = self.folder_settings();
                 let machine = Machine::new(turn_settings(id, name, &options, &settings));
-                self.running = Some(self.running_turn(machine, model, settings));
+                let tools = self.toolset(&settings);
+                self.running = Some(self.running_turn(machine, model, settings, tools));
                 self.step(Input::Begin);
             }
             Err(message) => self.end_unstarted(id, EndReason::ModelError, Some(("modelUnavailable", message))),
@@ -212,12 +248,23 @@ impl Actor {
         let settings = self.folder_settings();
         let model = self.resolve_model(&name).unwrap_or_else(|message| crate::model::unavailable(&name, message));
         let turn_settings = turn_settings(turn.id.clone(), name, &turn.options, &settings);
-        let machine = Machine::revive(turn_settings, turn, self.log.state().info.last_seq);
-        self.running = Some(self.running_turn(machine, model, settings));
+        let tools = self.toolset(&settings);
+        let machine = Machine::revive(turn_settings, turn, tools.as_ref(), self.log.state().info.last_seq);
+        self.running = Some(self.running_turn(machine, model, settings, tools));
         self.step(Input::Begin);
     }
 
-    fn running_turn(&self, machine: Machine, model: Arc<dyn Model>, settings: Arc<Settings>) -> RunningTurn {
+    fn toolset(&self, settings: &Settings) -> Arc<Toolset> {
+        Arc::new(Toolset::new(self.services.tools.clone(), &settings.tools))
+    }
+
+    fn running_turn(
+        &self,
+        machine: Machine,
+        model: Arc<dyn Model>,
+        settings: Arc<Settings>,
+        tools: Arc<Toolset>,
+    ) -> RunningTurn {
         let state = self.log.state();
         let surroundings = crate::prompt::Surroundings {
             cwd: &state.info.cwd,
@@ -231,7 +278,7 @@ impl Actor {
             rules: super::approvals::rules(&settings),
             settings,
             system: crate::prompt::system_prompt(state.system_prompt.as_ref(), surroundings).into(),
-            tools: Arc::new(Toolset::new(self.services.tools.clone())),
+            tools,
             stream: None,
             calls: HashMap::new(),
             still_running: Vec::new(),
@@ -263,11 +310,19 @@ impl Actor {
 
 fn turn_settings(id: TurnId, model: String, options: &TurnOptions, settings: &Settings) -> TurnSettings {
     TurnSettings {
-        id,
-        model,
+        fallback: settings.fallback_model.clone().filter(|fallback| *fallback != model),
         max_rounds: options.max_turns.or(settings.limits.max_turns),
         max_concurrency: settings.tools.max_concurrency,
+        cascade: match settings.tools.cascade {
+            crate::config::Cascade::Bash => Cascade::Writing,
+            crate::config::Cascade::BashAny => Cascade::Any,
+            crate::config::Cascade::Off => Cascade::Off,
+        },
         retries: settings.limits.retries,
+        retry_total_ms: settings.limits.retry_total_ms,
+        budget: options.token_budget.unwrap_or_default(),
+        wants_output: options.output_schema.is_some(),
+        ..TurnSettings::new(id, model)
     }
 }
 

@@ -74,6 +74,14 @@ impl Tool for Bash {
         self.read_only(input)
     }
 
+    fn blocks_interrupt(&self, input: &Value) -> bool {
+        !self.read_only(input)
+    }
+
+    fn runs_commands(&self) -> bool {
+        true
+    }
+
     fn validate(&self, input: &Value, _context: &ToolContext) -> Result<(), String> {
         let input: Input = parse(input)?;
         if input.command.trim().is_empty() {

@@ -1,5 +1,6 @@
 //! What goes into the turn machine and what comes out of it.
 
+use super::abort::AbortReason;
 use super::model_event::ModelEvent;
 use crate::event::ContextChange;
 use proto::content::ContentBlock;
@@ -19,10 +20,33 @@ pub enum Input {
         /// The call.
         id: ToolCallId,
         /// How.
-        outcome: ToolOutcome,
+        outcome: Box<ToolOutcome>,
     },
     /// The turn is to stop.
     Cancel(CancelKind),
+    /// A further prompt is in the log, to join the turn after the calls that run now.
+    Steered,
+    /// The context was made smaller, or why it could not be.
+    Compacted(Result<(), String>),
+    /// What the Stop hooks say.
+    StopHooksRan(StopVerdict),
+}
+
+/// What the Stop hooks say to the end of a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopVerdict {
+    /// It may end.
+    Pass,
+    /// The model is to go on.
+    Block {
+        /// What the model is told.
+        feedback: String,
+    },
+    /// It ends, and not as completed.
+    Prevent {
+        /// One sentence for people.
+        reason: String,
+    },
 }
 
 /// Why a turn is to stop.
@@ -39,13 +63,14 @@ pub enum CancelKind {
 }
 
 impl CancelKind {
-    /// The cause that a tool call's end names.
+    /// The reason in the tree of aborts.
     #[must_use]
-    pub fn cause(self) -> ToolCause {
+    pub fn reason(self) -> AbortReason {
         match self {
-            Self::UserAbort | Self::StorageFailed => ToolCause::UserAbort,
-            Self::UserInterrupted => ToolCause::UserInterrupted,
-            Self::Restart => ToolCause::Restart,
+            Self::UserAbort => AbortReason::UserAbort,
+            Self::UserInterrupted => AbortReason::Interrupt,
+            Self::Restart => AbortReason::Restart,
+            Self::StorageFailed => AbortReason::StorageFailed,
         }
     }
 }
@@ -96,6 +121,25 @@ pub struct ToolOutcome {
     pub details: ToolEndedDetails,
 }
 
+impl Default for ToolOutcome {
+    fn default() -> Self {
+        Self {
+            status: ToolStatus::Completed,
+            is_error: false,
+            content: Vec::new(),
+            summary: String::new(),
+            persisted_path: None,
+            duration_ms: 0,
+            cause: None,
+            stops_turn: false,
+            hook_stop: None,
+            context: None,
+            structured_output: None,
+            details: ToolEndedDetails::default(),
+        }
+    }
+}
+
 /// What is to be done, in this order.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant)] // a handful live at a time, and each is used up at once
@@ -108,6 +152,20 @@ pub enum Effect {
     CallModel {
         /// Milliseconds to wait, before jitter; 0 for at once.
         after_ms: u64,
+        /// How often in a row the output limit cut an answer.
+        escalation: u32,
+    },
+    /// From now on ask this model.
+    SwitchModel {
+        /// As `provider/model`.
+        model: String,
+    },
+    /// Make the context smaller; answered with `Input::Compacted`.
+    Compact,
+    /// Run the Stop hooks; answered with `Input::StopHooksRan`.
+    RunStopHooks {
+        /// Whether one has sent the model back already.
+        active: bool,
     },
     /// Close the model's stream.
     StopModel,

@@ -72,10 +72,14 @@ impl PartialMessage {
         !self.blocks.is_empty()
     }
 
-    /// Whether a block of it is complete.
+    /// Whether something complete of it is of use: text, or a call. Thinking alone is none.
     #[must_use]
-    pub fn has_whole_block(&self) -> bool {
-        self.blocks.values().any(|block| block.done.is_some())
+    pub fn is_worth_keeping(&self) -> bool {
+        self.blocks.values().filter_map(|block| block.done.as_ref()).any(|block| match block {
+            MessageBlock::Text { text } => !text.trim().is_empty(),
+            MessageBlock::ToolUse { .. } => true,
+            MessageBlock::Thinking { .. } | MessageBlock::RedactedThinking { .. } | MessageBlock::Other(_) => false,
+        })
     }
 
     /// The blocks that are complete, and the text of a block that was cut: text is worth keeping in part,

@@ -100,6 +100,17 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// Whether it may be over soon, or at another server: another model may be asked then.
+    #[must_use]
+    pub fn is_passing(self) -> bool {
+        match self {
+            Self::RateLimited { .. } | Self::Overloaded { .. } | Self::Unreachable | Self::Truncated => true,
+            Self::Authentication | Self::NotFound | Self::InvalidRequest | Self::PromptTooLong | Self::Malformed => {
+                false
+            }
+        }
+    }
+
     /// The stable word in `turn.ended`'s `error.kind`.
     #[must_use]
     pub fn word(self) -> &'static str {

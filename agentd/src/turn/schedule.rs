@@ -1,10 +1,14 @@
-//! The tool scheduler: which call may start now. A value; the machine tells it what was queued and
-//! what ended. It knows nothing of tools, permissions or time.
+//! The tool scheduler: which call may start now, and which never will. A value; the machine tells it what was
+//! queued and what ended. It knows nothing of tools, permissions or time.
 
+use super::abort::{AbortReason, AbortTree};
+use crate::event::ContextChange;
+use proto::event::ToolStatus;
 use proto::ids::ToolCallId;
 use serde_json::Value;
 
-/// Where a call is (seed row C02). It only moves forward.
+/// Where a call is (seed row C02). It only moves forward; what follows `Completed`, being given to the model, is the
+/// transcript's part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Queued,
@@ -12,13 +16,47 @@ enum Stage {
     Completed,
 }
 
+/// Which failures stop the other calls of a message (seed row C14).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Cascade {
+    /// A failed command that may write; one that only reads fails alone.
+    #[default]
+    Writing,
+    /// Any failed command.
+    Any,
+    /// None.
+    Off,
+}
+
+/// A call as it is queued.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewCall {
+    /// Its id.
+    pub id: ToolCallId,
+    /// Its tool.
+    pub tool: String,
+    /// The model's input.
+    pub input: Value,
+    /// One line for people.
+    pub title: String,
+    /// Whether it only reads.
+    pub read_only: bool,
+    /// Whether it may run beside others.
+    pub concurrency_safe: bool,
+    /// Whether a prompt that interrupts waits for it.
+    pub blocks_interrupt: bool,
+    /// Whether it runs a command.
+    pub runs_command: bool,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 struct Call {
-    id: ToolCallId,
-    tool: String,
-    input: Value,
-    concurrency_safe: bool,
+    new: NewCall,
     stage: Stage,
+    /// Why it was told to stop.
+    stopped: Option<AbortReason>,
+    /// What it changes for later calls, until that is applied.
+    change: Option<ContextChange>,
 }
 
 /// The calls of one message, in call order.
@@ -26,60 +64,158 @@ struct Call {
 pub struct Schedule {
     calls: Vec<Call>,
     cap: usize,
+    cascade: Cascade,
+    /// The aborts above these calls.
+    pub aborts: AbortTree,
+    /// The call whose failure stopped the others.
+    errored: Option<String>,
+}
+
+/// The calls that an abort reaches.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stopped {
+    /// They will never start, and are over.
+    pub never_started: Vec<ToolCallId>,
+    /// They run, and are to stop.
+    pub running: Vec<ToolCallId>,
 }
 
 impl Schedule {
     /// An empty schedule that runs at most `cap` calls at once (seed row C04); at least one.
     #[must_use]
-    pub fn new(cap: usize) -> Self {
-        Self { calls: Vec::new(), cap: cap.max(1) }
+    pub fn new(cap: usize, cascade: Cascade) -> Self {
+        Self { calls: Vec::new(), cap: cap.max(1), cascade, aborts: AbortTree::default(), errored: None }
+    }
+
+    /// An empty one for the next message of the same turn.
+    #[must_use]
+    pub fn next_message(&self) -> Self {
+        Self { aborts: self.aborts.next_message(), ..Self::new(self.cap, self.cascade) }
     }
 
     /// Queues a call behind the others.
-    pub fn push(&mut self, id: ToolCallId, concurrency_safe: bool, tool: String, input: Value) {
-        self.calls.push(Call { id, tool, input, concurrency_safe, stage: Stage::Queued });
+    pub fn push(&mut self, new: NewCall) {
+        self.calls.push(Call { new, stage: Stage::Queued, stopped: None, change: None });
     }
 
     /// Marks as executing, and hands out, the calls that may start now. A call may start when nothing
     /// runs, or when it and all that run are concurrency-safe (seed row C01); never past a waiting
-    /// unsafe one (C03), never more than the cap.
+    /// unsafe one (C03), never more than the cap, none after an abort.
     pub fn start_next(&mut self) -> Vec<(ToolCallId, String, Value)> {
         let mut started = Vec::new();
         while let Some(at) = self.calls.iter().position(|call| call.stage == Stage::Queued) {
             let running: Vec<&Call> = self.calls.iter().filter(|call| call.stage == Stage::Executing).collect();
-            let all_safe = running.iter().all(|call| call.concurrency_safe);
+            let all_safe = running.iter().all(|call| call.new.concurrency_safe);
             let count = running.len();
             let Some(call) = self.calls.get_mut(at) else { break };
-            let may_start = count == 0 || (count < self.cap && call.concurrency_safe && all_safe);
-            if !may_start {
+            let may_start = count == 0 || (count < self.cap && call.new.concurrency_safe && all_safe);
+            if !may_start || self.aborts.siblings().is_some() {
                 break;
             }
             call.stage = Stage::Executing;
             // The schedule is done with them: an input may be large.
-            started.push((call.id.clone(), std::mem::take(&mut call.tool), call.input.take()));
+            started.push((call.new.id.clone(), std::mem::take(&mut call.new.tool), call.new.input.take()));
         }
         started
     }
 
     /// Takes note that a call ended, whether it ran or not. False if it is unknown or ended before.
-    pub fn complete(&mut self, id: &ToolCallId) -> bool {
-        match self.calls.iter_mut().find(|call| call.id == *id && call.stage != Stage::Completed) {
+    pub fn complete(&mut self, id: &ToolCallId, change: Option<ContextChange>) -> bool {
+        match self.calls.iter_mut().find(|call| call.new.id == *id && call.stage != Stage::Completed) {
             Some(call) => {
                 call.stage = Stage::Completed;
+                call.change = change;
                 true
             }
             None => false,
         }
     }
 
+    /// What the calls of a batch that is over change, in call order (seed row X16): of a serial call once it has
+    /// ended, of parallel ones once all have.
+    pub fn take_changes(&mut self) -> Vec<ContextChange> {
+        if self.executing().next().is_some() {
+            return Vec::new();
+        }
+        self.calls.iter_mut().filter_map(|call| call.change.take()).collect()
+    }
+
+    /// Whether the failure of this call stops the others.
+    #[must_use]
+    pub fn cascades(&self, id: &ToolCallId, status: ToolStatus) -> bool {
+        let Some(call) = self.calls.iter().find(|call| call.new.id == *id) else { return false };
+        let counts = match self.cascade {
+            Cascade::Writing => call.new.runs_command && !call.new.read_only,
+            Cascade::Any => call.new.runs_command,
+            Cascade::Off => false,
+        };
+        counts && status == ToolStatus::Failed && self.aborts.siblings().is_none()
+    }
+
+    /// A call failed and stops its siblings; those that are still to come with the message too (seed row C06).
+    pub fn fail(&mut self, id: &ToolCallId) -> Stopped {
+        self.errored = self.calls.iter().find(|call| call.new.id == *id).map(|call| call.new.title.clone());
+        self.aborts.abort_siblings();
+        self.stop(AbortReason::SiblingError)
+    }
+
+    /// The call whose failure stopped the others, as people see it.
+    #[must_use]
+    pub fn errored(&self) -> Option<&str> {
+        self.errored.as_deref()
+    }
+
+    /// Aborts the turn: what has not started is over, what runs and is not better left alone is to stop.
+    pub fn abort_turn(&mut self, reason: AbortReason) -> Stopped {
+        self.aborts.abort_turn(reason);
+        self.stop(reason)
+    }
+
+    /// The calls became void. What runs is to stop; the caller waits for it, and drops what it gives.
+    pub fn discard(&mut self) -> Stopped {
+        self.aborts.discard();
+        let stopped = self.stop(AbortReason::Fallback);
+        for call in &mut self.calls {
+            call.change = None;
+        }
+        stopped
+    }
+
+    /// The calls that an abort reaches and that were not told before.
+    pub fn stop(&mut self, reason: AbortReason) -> Stopped {
+        let mut stopped = Stopped::default();
+        for call in &mut self.calls {
+            match call.stage {
+                Stage::Queued => {
+                    call.stage = Stage::Completed;
+                    stopped.never_started.push(call.new.id.clone());
+                }
+                Stage::Executing if call.stopped.is_none() && reason.stops_call(call.new.blocks_interrupt) => {
+                    call.stopped = Some(reason);
+                    stopped.running.push(call.new.id.clone());
+                }
+                Stage::Executing | Stage::Completed => {}
+            }
+        }
+        stopped
+    }
+
+    /// Whether a prompt that interrupts would stop all that runs at once: something runs, and none of it blocks
+    /// (seed row I09).
+    #[must_use]
+    pub fn is_interruptible(&self) -> bool {
+        let mut running = self.calls.iter().filter(|call| call.stage == Stage::Executing).peekable();
+        running.peek().is_some() && running.all(|call| !call.new.blocks_interrupt)
+    }
+
     /// The calls that have not started.
     pub fn queued(&self) -> impl Iterator<Item = &ToolCallId> {
-        self.calls.iter().filter(|call| call.stage == Stage::Queued).map(|call| &call.id)
+        self.calls.iter().filter(|call| call.stage == Stage::Queued).map(|call| &call.new.id)
     }
 
     /// The calls that run.
     pub fn executing(&self) -> impl Iterator<Item = &ToolCallId> {
-        self.calls.iter().filter(|call| call.stage == Stage::Executing).map(|call| &call.id)
+        self.calls.iter().filter(|call| call.stage == Stage::Executing).map(|call| &call.new.id)
     }
 
     /// Whether no call was queued.
@@ -96,89 +232,4 @@ impl Schedule {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn schedule(safe: &[bool], cap: usize) -> Schedule {
-        let mut schedule = Schedule::new(cap);
-        for (at, safe) in safe.iter().enumerate() {
-            schedule.push(ToolCallId(at.to_string()), *safe, String::new(), Value::Null);
-        }
-        schedule
-    }
-
-    fn batches(safe: &[bool], cap: usize) -> Vec<Vec<String>> {
-        let mut schedule = schedule(safe, cap);
-        let mut batches = Vec::new();
-        loop {
-            let started = schedule.start_next();
-            if started.is_empty() {
-                return batches;
-            }
-            batches.push(started.iter().map(|(id, ..)| id.0.clone()).collect());
-            for (id, ..) in &started {
-                assert!(schedule.complete(id));
-            }
-        }
-    }
-
-    /// C03: [R, R, B, R] runs as {R, R}, {B}, {R}.
-    #[test]
-    fn batches_are_cut_at_unsafe_calls() {
-        assert_eq!(batches(&[true, true, false, true], 10), [vec!["0", "1"], vec!["2"], vec!["3"]]);
-        assert_eq!(batches(&[false, false], 10), [vec!["0"], vec!["1"]]);
-    }
-
-    /// C04: with a cap of ten, the eleventh read waits.
-    #[test]
-    fn the_cap_holds_back_the_eleventh() {
-        let found = batches(&[true; 11], 10);
-        assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [10, 1]);
-    }
-
-    #[test]
-    fn a_cap_of_zero_still_runs_one_at_a_time() {
-        assert_eq!(batches(&[true, true], 0), [vec!["0"], vec!["1"]]);
-    }
-
-    #[test]
-    fn a_call_ends_once() {
-        let mut schedule = schedule(&[true], 1);
-        schedule.start_next();
-        assert!(schedule.complete(&"0".into()));
-        assert!(!schedule.complete(&"0".into()));
-        assert!(!schedule.complete(&"unknown".into()));
-    }
-
-    proptest! {
-        /// C01, C02, C12: over random queues, arrivals and finish orders an unsafe call runs alone, the
-        /// order of starts is the order of calls, the cap holds, and every call ends once.
-        #[test]
-        fn the_gate_holds(safe in prop::collection::vec(any::<bool>(), 0..30), cap in 1usize..12, picks in prop::collection::vec(any::<u8>(), 0..200)) {
-            let mut schedule = Schedule::new(cap);
-            let mut picks = picks.into_iter();
-            let (mut arrived, mut running, mut starts) = (0, Vec::<usize>::new(), Vec::new());
-            while arrived < safe.len() || !schedule.is_done() {
-                let arrive = arrived < safe.len() && (running.is_empty() || picks.next().unwrap_or(0) % 2 == 0);
-                if arrive {
-                    schedule.push(ToolCallId(arrived.to_string()), safe[arrived], String::new(), Value::Null);
-                    arrived += 1;
-                } else {
-                    let at = picks.next().unwrap_or(0) as usize % running.len();
-                    let ended = running.swap_remove(at);
-                    prop_assert!(schedule.complete(&ToolCallId(ended.to_string())));
-                }
-                for (id, ..) in schedule.start_next() {
-                    let id: usize = id.0.parse().unwrap();
-                    running.push(id);
-                    starts.push(id);
-                }
-                prop_assert!(running.len() <= cap.max(1));
-                prop_assert!(running.len() <= 1 || running.iter().all(|id| safe[*id]));
-                prop_assert!(!running.is_empty() || schedule.queued().next().is_none(), "a wake-up was lost");
-            }
-            prop_assert_eq!(starts, (0..safe.len()).collect::<Vec<_>>());
-        }
-    }
-}
+mod tests;

@@ -1,5 +1,6 @@
 //! A prompt while a turn runs: it may wait, join, or end the turn.
 
+use crate::fifo::Fifo;
 use serde_json::{Value, json};
 use tests::{Client, Daemon, ModelServer, Reply, assert_order};
 
@@ -16,14 +17,6 @@ fn what_can_not_be_done_yet_is_refused_and_the_turn_goes_on() {
     let session = client.session(&daemon.workspace());
     client.prompt(&session, "first");
     model.wait_at("g");
-    let more = [("whenBusy", json!("steer")), ("outputSchema", json!({"type": "object"}))];
-    for (field, value) in more {
-        let mut params = json!({"sessionId": session, "prompt": "more"});
-        params[field] = value;
-        let error = client.call_err("turn/start", &params);
-        assert_eq!(error.code, -32602, "{error:?}");
-        assert!(error.message.contains(field), "{error:?}");
-    }
     let auto = json!({"sessionId": session, "mode": "auto"});
     assert!(client.call_err("session/update", &auto).message.contains("auto"));
     model.open("g");
@@ -45,6 +38,157 @@ fn a_prompt_can_end_the_turn_and_start_its_own() {
     model.wait_closed("g");
     let events = [client.events_until("turn.ended"), client.events_until("turn.ended")].concat();
     assert_order(&events, &["turn.ended(aborted_streaming)", "turn.started", "turn.ended(completed)"]);
+}
+
+/// Two prompts steer a turn: both are told after the tools that run, in one message with their results; the turn goes on.
+#[test]
+fn a_prompt_can_join_the_turn_after_its_tools() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let pipe = Fifo::new(&daemon.workspace(), "p");
+    model.reply(Reply::calls("t1", "Bash", &json!({"command": "cat p"})));
+    model.reply(Reply::says("blue it is"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    let turn = client.prompt(&session, "paint it");
+    let mut events = client.events_until("tool.started");
+    for text in ["in blue", "and bright"] {
+        let steered = start(&client, &session, text, "steer");
+        assert_eq!(steered, json!({"turnId": turn, "state": "steered"}));
+    }
+    pipe.release("wall");
+    events.extend(client.events_until("turn.ended"));
+    assert_order(
+        &events,
+        &["turn.steered", "tool.ended(t1 completed)", "turn.continued(steered)", "turn.ended(completed)"],
+    );
+    let request = model.wait_for_request(2);
+    assert!(request.tool_results()[0].1.contains("wall"));
+    let texts: Vec<&str> = request.messages()[2]["content"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|block| block["text"].as_str())
+        .collect();
+    assert_eq!(texts, ["in blue", "and bright"]);
+}
+
+/// While the model says its last words a prompt still joins, and is answered in the same turn.
+#[test]
+fn a_prompt_joins_a_turn_that_would_be_done() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::new().text("done").gate("g"));
+    model.reply(Reply::says("that too"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "first");
+    model.wait_at("g");
+    let params = json!({"sessionId": session, "prompt": "and that", "whenBusy": "steer", "idempotencyKey": "k"});
+    let steered = client.call_ok("turn/start", &params);
+    assert_eq!(client.call_ok("turn/start", &params), steered, "sent twice, it joins once");
+    model.open("g");
+    let events = client.events_until("turn.ended");
+    assert_order(
+        &events,
+        &["turn.steered", "turn.continued(steered)", "message.completed(end_turn)", "turn.ended(completed)"],
+    );
+    assert_eq!(model.requests().len(), 2);
+    assert_eq!(model.wait_for_request(2).last_user_text(), "and that");
+}
+
+/// A turn that ends before it could be steered leaves the prompt as one of its own.
+#[test]
+fn a_prompt_that_could_not_join_is_answered_next() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let pipe = Fifo::new(&daemon.workspace(), "p");
+    model.reply(Reply::calls("t1", "Bash", &json!({"command": "cat p"})));
+    model.reply(Reply::says("now blue"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.call_ok("turn/start", &json!({"sessionId": session, "prompt": "paint it", "maxTurns": 1}));
+    client.events_until("tool.started");
+    start(&client, &session, "in blue", "steer");
+    pipe.release("wall");
+    let events = [client.events_until("turn.ended"), client.events_until("turn.ended")].concat();
+    assert_order(&events, &["turn.queued", "turn.ended(max_turns)", "turn.started", "turn.ended(completed)"]);
+    assert_eq!(model.wait_for_request(2).last_user_text(), "in blue");
+}
+
+/// A prompt that steered a turn which a kill cut is told with the next one.
+#[test]
+fn a_prompt_that_steered_survives_a_kill() {
+    let model = ModelServer::start();
+    let mut daemon = Daemon::with_model(&model);
+    model.reply(Reply::new().text("a").gate("g"));
+    model.reply(Reply::says("blue"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "first");
+    model.wait_at("g");
+    start(&client, &session, "in blue", "steer");
+    client.leave();
+    daemon.kill9();
+    daemon.start_again();
+    let client = Client::connect(&daemon);
+    client.attach(&session, 0);
+    client.call_ok("turn/resume", &json!({"sessionId": session}));
+    client.events_while("to the end", |event| !(event.kind == "turn.ended" && event.text("reason") == "completed"));
+    assert!(model.wait_for_request(2).last_user_text().contains("in blue"));
+}
+
+/// Seed row I07: a call that may write is not cut by a new prompt, which waits; what had not started never does.
+#[test]
+fn an_interrupt_waits_for_a_writer() {
+    let model = ModelServer::start();
+    let daemon = Daemon::builder().model(&model).settings(&json!({"permissions": {"allow": ["Bash"]}})).start();
+    let pipe = Fifo::new(&daemon.workspace(), "p");
+    let calls = Reply::new().tool("t1", "Bash", &json!({"command": "cat p > out"}));
+    model.reply_to("first", calls.tool("t2", "Bash", &json!({"command": "ls"})));
+    model.reply_to("second", Reply::says("done"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "the first");
+    client.events_until("tool.started");
+    start(&client, &session, "the second", "interrupt");
+    let cut = client.events_until("tool.ended");
+    assert_order(&cut, &["tool.ended(t2 cancelled)"]);
+    assert_eq!(cut.last().unwrap().text("cause"), "user_interrupted");
+    pipe.release("whole");
+    let events = [client.events_until("turn.ended"), client.events_until("turn.ended")].concat();
+    assert_order(&events, &["tool.ended(t1 completed)", "turn.ended(aborted_tools)", "turn.ended(completed)"]);
+    let results = model.wait_for_request(2).tool_results();
+    assert_eq!(results.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["t1", "t2"]);
+    assert_eq!(std::fs::read_to_string(daemon.workspace().join("out")).unwrap(), "whole");
+}
+
+/// Seed row I06: a call that only reads is cut by a new prompt, and the model is told by what; a setting can change that.
+#[test]
+fn an_interrupt_cuts_a_reader_unless_a_setting_says_otherwise() {
+    for (setting, status) in [("cancel", "cancelled"), ("block", "completed")] {
+        let model = ModelServer::start();
+        let settings = json!({"tools": {"interrupt": {"Bash": setting}}});
+        let daemon = Daemon::builder().model(&model).settings(&settings).start();
+        let pipe = Fifo::new(&daemon.workspace(), "p");
+        model.reply_to("first", Reply::calls("t1", "Bash", &json!({"command": "cat p"})));
+        model.reply_to("second", Reply::says("done"));
+        let client = Client::connect(&daemon);
+        let session = client.session(&daemon.workspace());
+        client.prompt(&session, "the first");
+        client.events_until("tool.started");
+        start(&client, &session, "the second", "interrupt");
+        if setting == "block" {
+            pipe.release("whole");
+        }
+        let events = [client.events_until("turn.ended"), client.events_until("turn.ended")].concat();
+        assert_order(
+            &events,
+            &[&format!("tool.ended(t1 {status})"), "turn.ended(aborted_tools)", "turn.ended(completed)"],
+        );
+        let told = &model.wait_for_request(2).tool_results()[0].1;
+        assert_eq!(told.contains("Interrupted by the user: a new prompt came in."), setting == "cancel", "{told}");
+    }
 }
 
 #[test]

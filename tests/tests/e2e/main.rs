@@ -11,6 +11,7 @@ mod busy;
 mod cancel;
 mod crash;
 mod demo;
+mod fallback;
 mod fifo;
 mod framing;
 mod full_disk;

@@ -35,13 +35,14 @@ fn a_call_whose_input_is_not_complete_does_not_run() {
     let daemon = Daemon::builder().model(&model).settings(&json!({"permissions": {"allow": ["Bash"]}})).start();
     let harmless = "{\"command\": \"touch half\"";
     model.reply(Reply::new().text("so").partial_tool("t1", "Bash", harmless).gate("g").cut());
+    model.reply(Reply::says("again"));
     let client = Client::connect(&daemon);
     let session = client.session(&daemon.workspace());
     client.prompt(&session, "go");
     model.wait_at("g");
     model.open("g");
     let events = client.events_until("turn.ended");
-    assert_order(&events, &["turn.ended(model_error)"]);
+    assert_order(&events, &["message.completed(error)", "turn.continued(next_turn)", "turn.ended(completed)"]);
     assert!(!events.iter().any(|event| event.kind == "tool.started"), "{events:?}");
     assert!(!daemon.workspace().join("half").exists());
 }
@@ -80,6 +81,73 @@ fn readers_run_together_a_writer_alone_and_results_keep_their_order() {
     assert_eq!(ids, ["t1", "t2", "t3", "t4"]);
     assert!(results[0].1.contains("one") && results[1].1.contains("two") && results[3].1.contains("four"));
     assert_eq!(fs::read_to_string(daemon.workspace().join("out")).unwrap(), "three");
+}
+
+/// Seed row C13: four reads come at different times, and each has run before the stream ends.
+#[test]
+fn four_reads_run_while_the_answer_streams() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    fs::write(daemon.workspace().join("a"), "one").unwrap();
+    let input = json!({"file_path": "a"});
+    let calls =
+        (1..=4).fold(Reply::new(), |reply, n| reply.tool(&format!("t{n}"), "Read", &input).gate(&format!("g{n}")));
+    model.reply(calls);
+    model.reply(Reply::says("done"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "go");
+    for n in 1..=4 {
+        let events = client.events_until("tool.ended");
+        assert_order(&events, &[&format!("tool.ended(t{n} completed)")]);
+        assert!(!events.iter().any(|event| event.kind == "message.completed"));
+        model.wait_at(&format!("g{n}"));
+        model.open(&format!("g{n}"));
+    }
+    assert_order(&client.events_until("turn.ended"), &["message.completed(tool_use)", "turn.ended(completed)"]);
+}
+
+/// Seed row C06: a failed command that may write cancels the rest, queued or still to come, and the model is told which failed.
+#[test]
+fn a_failing_writer_cancels_the_queued_rest() {
+    let model = ModelServer::start();
+    let daemon = Daemon::builder().model(&model).settings(&json!({"permissions": {"allow": ["Bash"]}})).start();
+    let failing = json!({"command": "mkdir made && false"});
+    let touch = json!({"command": "touch late"});
+    model.reply(
+        Reply::new().tool("t1", "Bash", &failing).tool("t2", "Bash", &touch).gate("g").tool("t3", "Bash", &touch),
+    );
+    model.reply(Reply::says("done"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "go");
+    model.wait_at("g");
+    let early = client.events_while("t2 is over", |event| !is(event, "tool.ended", "t2"));
+    assert_order(&early, &["tool.ended(t1 failed)", "tool.ended(t2 cancelled)"]);
+    model.open("g");
+    let late = client.events_until("turn.ended");
+    assert_order(&late, &["tool.queued(t3 Bash)", "tool.ended(t3 cancelled)", "turn.ended(completed)"]);
+    assert!(!early.iter().chain(&late).any(|event| is(event, "tool.started", "t2") || is(event, "tool.started", "t3")));
+    let results = model.wait_for_request(2).tool_results();
+    let told = "Cancelled: parallel tool call Bash: mkdir made && false errored.";
+    assert!(results[1].1.starts_with(told) && results[2].1.starts_with(told), "{results:?}");
+    assert!(!daemon.workspace().join("late").exists());
+}
+
+/// Seed rows C06, C07: a grep that finds nothing and a reader that fails stop nobody.
+#[test]
+fn a_reader_fails_alone_and_no_match_is_no_failure() {
+    let model = ModelServer::start();
+    let daemon = Daemon::builder().model(&model).settings(&json!({"permissions": {"allow": ["Bash"]}})).start();
+    let no_match = json!({"command": "touch f && grep nothing f"});
+    let failing = json!({"command": "cat missing"});
+    let touch = json!({"command": "touch late"});
+    model.reply(Reply::new().tool("t1", "Bash", &no_match).tool("t2", "Bash", &failing).tool("t3", "Bash", &touch));
+    model.reply(Reply::says("done"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    let events = client.run(&session, "go");
+    assert_order(&events, &["tool.ended(t1 completed)", "tool.ended(t2 failed)", "tool.ended(t3 completed)"]);
 }
 
 /// Events up to the n-th `tool.started`.

@@ -1,142 +1,8 @@
-//! The turn machine as tables: inputs in, effects out. No clock, no task.
+//! How turns go: rounds, retries, cancels.
 
-use super::model_event::{BlockKind, Fault, FaultKind, ModelEvent};
 use super::*;
-use proto::content::{ContentBlock, MessageBlock};
-use proto::event::{DeltaKind, Ephemeral, Event, ToolCause, ToolKind, ToolStatus};
-use proto::ids::ToolCallId;
-use proto::session::Usage;
-use serde_json::{Value, json};
 
-/// `Read` reads; anything else may write.
-struct Tools;
-
-impl ToolTraits for Tools {
-    fn traits(&self, tool: &str, _input: &Value) -> CallTraits {
-        let reads = tool == "Read";
-        CallTraits {
-            title: tool.to_owned(),
-            kind: ToolKind::Other,
-            read_only: reads,
-            concurrency_safe: reads,
-            blocks_interrupt: !reads,
-            runs_command: tool == "Bash",
-        }
-    }
-}
-
-/// A machine with its effects so far, each as one short word.
-struct Turn {
-    machine: Machine,
-    log: Vec<String>,
-}
-
-impl Turn {
-    fn new() -> Self {
-        Self::with(|_| {})
-    }
-
-    fn with(change: impl FnOnce(&mut TurnSettings)) -> Self {
-        let mut settings = TurnSettings {
-            id: "t".into(),
-            model: "test/model".into(),
-            max_rounds: None,
-            max_concurrency: 10,
-            retries: 10,
-        };
-        change(&mut settings);
-        let mut turn = Self { machine: Machine::new(settings), log: Vec::new() };
-        turn.step(Input::Begin);
-        assert_eq!(turn.take(), ["call"]);
-        turn
-    }
-
-    fn step(&mut self, input: Input) {
-        let effects = self.machine.step(input, &Tools);
-        self.log.extend(effects.iter().map(word));
-    }
-
-    fn take(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.log)
-    }
-
-    fn model(&mut self, event: ModelEvent) {
-        self.step(Input::Model(event));
-    }
-
-    fn says(&mut self, index: usize, text: &str) {
-        self.model(ModelEvent::BlockStarted { index, kind: BlockKind::Text });
-        self.model(ModelEvent::Delta { index, kind: DeltaKind::Text, text: text.to_owned() });
-        self.model(ModelEvent::BlockDone { index, block: MessageBlock::Text { text: text.to_owned() } });
-    }
-
-    fn calls(&mut self, index: usize, id: &str, name: &str) {
-        let block = MessageBlock::ToolUse { id: id.to_owned(), name: name.to_owned(), input: json!({}) };
-        self.model(ModelEvent::BlockDone { index, block });
-    }
-
-    fn stops(&mut self, reason: &str) {
-        self.model(ModelEvent::Stopped { reason: reason.to_owned() });
-    }
-
-    fn faults(&mut self, kind: FaultKind) {
-        self.model(ModelEvent::Fault(Fault { kind, message: "It failed.".to_owned() }));
-    }
-
-    fn ends(&mut self, id: &str) {
-        self.ends_with(id, |_| {});
-    }
-
-    fn ends_with(&mut self, id: &str, change: impl FnOnce(&mut ToolOutcome)) {
-        let mut outcome = ToolOutcome {
-            status: ToolStatus::Completed,
-            is_error: false,
-            content: vec![ContentBlock::text("ok")],
-            summary: String::new(),
-            persisted_path: None,
-            duration_ms: 1,
-            cause: None,
-            stops_turn: false,
-            hook_stop: None,
-            context: None,
-            structured_output: None,
-            details: Default::default(),
-        };
-        change(&mut outcome);
-        self.step(Input::ToolEnded { id: id.into(), outcome });
-    }
-}
-
-fn word(effect: &Effect) -> String {
-    match effect {
-        Effect::Append(Event::ToolQueued { tool_call_id, tool, .. }) => format!("queued {tool_call_id} {tool}"),
-        Effect::Append(Event::ToolEnded { tool_call_id, status, cause: None, .. }) => {
-            format!("ended {tool_call_id} {status:?}")
-        }
-        Effect::Append(Event::ToolEnded { tool_call_id, status, cause: Some(cause), .. }) => {
-            format!("ended {tool_call_id} {status:?} {cause:?}")
-        }
-        Effect::Append(Event::MessageCompleted { content, stop_reason, .. }) => {
-            format!("message {} {stop_reason}", content.len())
-        }
-        Effect::Append(Event::MessageTombstoned { reason, .. }) => format!("tombstone {reason}"),
-        Effect::Append(Event::TurnContinued { reason, .. }) => format!("continue {reason:?}"),
-        Effect::Append(Event::Notice { .. }) => "notice".to_owned(),
-        Effect::Append(other) => format!("append {other:?}"),
-        Effect::Announce(Ephemeral::MessageDelta { offset, text, .. }) => format!("delta {offset} {text}"),
-        Effect::Announce(Ephemeral::UsageUpdated { usage }) => format!("usage {}", usage.output_tokens),
-        Effect::Announce(other) => format!("announce {other:?}"),
-        Effect::CallModel { after_ms: 0 } => "call".to_owned(),
-        Effect::CallModel { after_ms } => format!("call after {after_ms}"),
-        Effect::StopModel => "stop model".to_owned(),
-        Effect::StartTool { id, .. } => format!("start {id}"),
-        Effect::StopTool { id, cause } => format!("stop {id} {cause:?}"),
-        Effect::End { reason, error: None, .. } => format!("END {reason:?}"),
-        Effect::End { reason, error: Some(error), .. } => format!("END {reason:?} {}", error.kind),
-    }
-}
-
-/// L12: an answer without tools ends the turn.
+/// Seed row L12: an answer without tools ends the turn.
 #[test]
 fn an_answer_without_tools_ends_the_turn() {
     let mut turn = Turn::new();
@@ -147,7 +13,7 @@ fn an_answer_without_tools_ends_the_turn() {
     assert!(turn.take().is_empty(), "nothing comes after the end");
 }
 
-/// L02, C13: a tool starts when its block is complete, while the stream goes on.
+/// Seed rows L02, C13: a tool starts when its block is complete, while the stream goes on.
 #[test]
 fn a_tool_starts_and_ends_while_the_model_streams() {
     let mut turn = Turn::new();
@@ -159,7 +25,7 @@ fn a_tool_starts_and_ends_while_the_model_streams() {
     assert_eq!(turn.take(), ["delta 0 more", "message 2 tool_use", "continue NextTurn", "call"]);
 }
 
-/// C01, C03: reads run side by side, the write alone, the last read after it.
+/// Seed rows C01, C03: reads run side by side, the write alone, the last read after it.
 #[test]
 fn calls_run_in_batches() {
     let mut turn = Turn::new();
@@ -179,7 +45,7 @@ fn calls_run_in_batches() {
     assert_eq!(turn.take(), ["ended r3 Completed", "continue NextTurn", "call"]);
 }
 
-/// L05, C20: a limit of two allows exactly two tool rounds.
+/// Seed row L05: a limit of two allows exactly two tool rounds.
 #[test]
 fn the_limit_of_rounds_counts_rounds() {
     let mut turn = Turn::with(|settings| settings.max_rounds = Some(2));
@@ -219,7 +85,7 @@ fn a_cut_tool_input_never_runs() {
     assert_eq!(turn.take(), ["delta 0 {\"comm", "stop model", "tombstone aborted", "END AbortedStreaming"]);
 }
 
-/// I11: a cancel stops what runs, ends what waits, and the turn ends once the running call has.
+/// Seed row I11: a cancel stops what runs, ends what waits, and the turn ends once the running call has.
 #[test]
 fn a_cancel_waits_for_the_running_calls() {
     let mut turn = Turn::new();
@@ -249,7 +115,7 @@ fn a_restart_interrupts() {
     assert_eq!(turn.take().last().unwrap(), "END Interrupted");
 }
 
-/// I05: a refusal without a word ends the turn.
+/// Seed row I05: a refusal without a word ends the turn.
 #[test]
 fn a_refusal_that_stops_ends_the_turn() {
     let mut turn = Turn::new();
@@ -278,16 +144,59 @@ fn a_fault_before_anything_whole_is_tried_again() {
     assert_eq!(turn.take().last().unwrap(), "END Completed");
 }
 
+/// A complete block is kept, its call is not run again, and the turn goes on.
 #[test]
-fn a_fault_after_a_whole_block_keeps_it_and_ends() {
+fn a_break_after_a_whole_call_keeps_it_and_goes_on() {
     let mut turn = Turn::new();
     turn.says(0, "first");
     turn.calls(1, "a", "Bash");
     turn.take();
     turn.faults(FaultKind::Truncated);
-    assert_eq!(turn.take(), ["message 2 error"], "the running call is waited for");
+    assert_eq!(turn.take(), ["message 2 error", "notice"], "the running call is waited for");
     turn.ends("a");
-    assert_eq!(turn.take(), ["ended a Completed", "END ModelError truncated"]);
+    assert_eq!(turn.take(), ["ended a Completed", "continue NextTurn", "call after 500"]);
+}
+
+#[test]
+fn a_break_after_whole_text_goes_on_from_there() {
+    let mut turn = Turn::new();
+    turn.says(0, "first");
+    turn.take();
+    turn.faults(FaultKind::Truncated);
+    assert_eq!(turn.take(), ["message 1 error", "notice", "continue NextTurn", "call after 500"]);
+}
+
+/// Thinking alone is nothing that a request can end with.
+#[test]
+fn a_break_after_thinking_alone_starts_anew() {
+    let mut turn = Turn::new();
+    let thinking = MessageBlock::Thinking { thinking: "hm".into(), signature: Some("s".into()) };
+    turn.model(ModelEvent::BlockDone { index: 0, block: thinking });
+    turn.faults(FaultKind::Truncated);
+    assert_eq!(turn.take(), ["tombstone retry", "notice", "call after 500"]);
+}
+
+/// A server that always breaks after a call is given up in the end: what was kept resets nothing.
+#[test]
+fn breaks_after_whole_calls_are_counted() {
+    let mut turn = Turn::new();
+    for round in 0..3 {
+        turn.calls(0, &format!("c{round}"), "Read");
+        turn.ends(&format!("c{round}"));
+        turn.faults(FaultKind::Truncated);
+    }
+    assert_eq!(turn.take().last().unwrap(), "END ModelError truncated");
+}
+
+/// The pauses of one turn have a bound in all.
+#[test]
+fn pauses_are_bounded_in_all() {
+    let mut turn = Turn::with(|settings| settings.retry_total_ms = 1_500);
+    let overloaded = FaultKind::Overloaded { retry_after_ms: None };
+    turn.faults(overloaded);
+    turn.faults(overloaded);
+    turn.faults(overloaded);
+    assert_eq!(turn.take(), ["notice", "call after 500", "notice", "call after 1000", "END ModelError overloaded"]);
 }
 
 #[test]
@@ -361,14 +270,8 @@ fn a_revived_turn_begins_with_its_calls() {
         calls: vec![call("a"), call("b")],
         loose: Vec::new(),
     };
-    let settings = TurnSettings {
-        id: "t".into(),
-        model: "test/model".into(),
-        max_rounds: Some(2),
-        max_concurrency: 10,
-        retries: 0,
-    };
-    let mut turn = Turn { machine: Machine::revive(settings, open, 9), log: Vec::new() };
+    let settings = TurnSettings { max_rounds: Some(2), ..TurnSettings::new("t".into(), "test/model".into()) };
+    let mut turn = Turn { machine: Machine::revive(settings, open, &Tools, 9), log: Vec::new() };
     turn.step(Input::Begin);
     assert_eq!(turn.take(), ["start a"]);
     turn.ends("a");
@@ -383,6 +286,6 @@ fn a_retry_is_told_in_whole_sentences() {
         ("is it running?", "is it running? Trying again (retry 2)."),
         ("It fell silent. ", "It fell silent. Trying again (retry 2)."),
     ] {
-        assert_eq!(super::machine::retry_notice(why, 2), told);
+        assert_eq!(crate::turn::machine::retry_notice(why, 2), told);
     }
 }
