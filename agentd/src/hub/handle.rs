@@ -4,8 +4,9 @@
 use super::{Fanout, Subscription};
 use crate::base::environment::Environment;
 use crate::event::{Record, record};
-use crate::session::{Announce, Command, Mailbox, Services, Urgent, View, expand, names_files};
+use crate::session::{Announce, Command, Mailbox, Services, Urgent, View, changed_files, expand, names_files};
 use crate::store::{Journal, JournalReader, StoreError};
+use crate::tools::ReadState;
 use bytes::Bytes;
 use proto::event::{AnyEvent, Ephemeral, Event, Role, SessionEvent};
 use proto::ids::{RequestId, SessionId, Timestamp, TurnId};
@@ -36,6 +37,7 @@ pub struct SessionHandle {
     pub(super) services: Arc<Services>,
     pub(super) env: Arc<Environment>,
     pub(super) record: Option<PathBuf>,
+    pub(super) files: Arc<ReadState>,
 }
 
 impl Announce for Fanout {
@@ -118,12 +120,16 @@ impl SessionHandle {
     /// As PROTOCOL.md §5 says.
     pub async fn start_turn(&self, params: TurnStartParams, client: &str) -> Result<TurnStartResult, RpcError> {
         // Only a prompt with files leaves this thread: prompts that are sent one after the other stay in order.
-        let attachments = if names_files(&params.prompt) {
+        let mut attachments = if names_files(&params.prompt) {
             let (prompt, cwd) = (params.prompt.clone(), PathBuf::from(&self.view.borrow().info.cwd));
             blocking(move || expand(&prompt, &cwd)).await?
         } else {
             Vec::new()
         };
+        if !self.files.is_empty() {
+            // On this thread, for the same reason.
+            attachments.extend(tokio::task::block_in_place(|| changed_files(&self.files)));
+        }
         let client = client.to_owned();
         let result =
             self.ask(|reply| Command::StartTurn { params: Box::new(params), attachments, client, reply }).await?;

@@ -8,6 +8,7 @@ use crate::event::state::OpenTurn;
 use crate::event::{Record, SessionState};
 use crate::session::{Actor, Announce, Log, Recovery, Room, Services, View, mailbox, plan, storage_failed};
 use crate::store::{Journal, SessionSnapshot, StateDir};
+use crate::tools::ReadState;
 use proto::event::Event;
 use proto::ids::SessionId;
 use proto::session::{SessionInfo, SessionStatus};
@@ -152,6 +153,7 @@ impl Loaded {
     /// Starts the actor.
     pub fn start(self, waker: &Waker) -> Arc<SessionHandle> {
         let (mailbox, inbox) = mailbox();
+        let files: Arc<ReadState> = Arc::default();
         let handle = SessionHandle {
             id: self.id,
             mailbox,
@@ -161,8 +163,11 @@ impl Loaded {
             services: Arc::clone(&waker.services),
             env: Arc::clone(&self.env),
             record: self.record.clone(),
+            files: Arc::clone(&files),
         };
-        let actor = Actor::new(self.log, Arc::clone(&waker.services), self.env, self.dir, inbox).recording(self.record);
+        let actor = Actor::new(self.log, Arc::clone(&waker.services), self.env, self.dir, inbox)
+            .recording(self.record)
+            .knowing(files);
         // A panic ends only this task: the session is then loaded anew from its log.
         tokio::spawn(actor.run(self.revive));
         Arc::new(handle)

@@ -102,6 +102,13 @@ impl Actor {
         self
     }
 
+    /// Shares what was read of which file with whoever takes the prompts.
+    #[must_use]
+    pub fn knowing(mut self, files: Arc<ReadState>) -> Self {
+        self.files = files;
+        self
+    }
+
     /// Runs until the session is closed, idle for long, or agentd stops. `revive` is the turn that waited for
     /// a person when agentd stopped before.
     pub async fn run(mut self, revive: Option<OpenTurn>) {

@@ -1,16 +1,20 @@
 //! The files that a prompt names, read once when it is sent: what the model is told must not change
 //! when the file does.
 
+use crate::tools::{FileState, ReadState};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use proto::content::{ContentBlock, LineRange, Prompt};
 use proto::{ErrorKind, RpcError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A longer file is refused: it would have to be held in memory to give a part of it.
 const FILE_BYTES: u64 = 64 << 20;
 /// Characters of one file; the rest is for the Read tool.
 const FILE_CHARS: usize = 100_000;
+
+/// Changed files that are named; a switch of branches changes many.
+const CHANGES_TOLD: usize = 20;
 
 /// Whether a prompt names files.
 #[must_use]
@@ -59,6 +63,28 @@ pub fn expand(prompt: &Prompt, cwd: &Path) -> Result<Vec<ContentBlock>, RpcError
             ContentBlock::Text { .. } | ContentBlock::Image { .. } | ContentBlock::Resource { .. } => None,
         })
         .collect()
+}
+
+/// What the model is told of files that changed since it read them, if any did (seed row L14). Looks at files: call
+/// it where blocking is allowed.
+#[must_use]
+pub fn changed_files(files: &ReadState) -> Option<ContentBlock> {
+    let changes = files.take_changes();
+    if changes.is_empty() {
+        return None;
+    }
+    let line = |(path, state): &(PathBuf, FileState)| match state {
+        FileState::Changed => format!("- {:?} has changed", path.display().to_string()),
+        FileState::Gone => format!("- {:?} is not there any more", path.display().to_string()),
+    };
+    let more = changes.len().saturating_sub(CHANGES_TOLD);
+    let mut lines: Vec<String> = changes.iter().take(CHANGES_TOLD).map(line).collect();
+    lines.extend((more > 0).then(|| format!("- and {more} more")));
+    Some(ContentBlock::text(format!(
+        "<system-reminder>\nSince you read them:\n{}\nRead a file again before you rely on what you know of it or change \
+         it.\n</system-reminder>",
+        lines.join("\n")
+    )))
 }
 
 fn read(path: &Path, range: Option<&LineRange>) -> Result<ContentBlock, RpcError> {

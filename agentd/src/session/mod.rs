@@ -16,7 +16,7 @@ mod turns;
 mod update;
 
 pub use actor::Actor;
-pub use attachments::{expand, names_files};
+pub use attachments::{changed_files, expand, names_files};
 pub use log::{Announce, Log, Room, View};
 pub use mailbox::{Command, Mailbox, Urgent, mailbox};
 pub use recovery::{Recovery, plan};

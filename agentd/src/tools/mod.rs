@@ -21,7 +21,7 @@ mod text_file;
 mod tool;
 mod write;
 
-pub use read_state::ReadState;
+pub use read_state::{FileState, ReadState};
 pub use registry::{Definition, Registry};
 pub use tool::{FileChange, Progress, Tool, ToolContext, ToolOutput, ToolVerdict};
 

@@ -1,11 +1,12 @@
 //! What a session has read of which file. Read fills it, Write and Edit ask it, so that nothing is changed
-//! which the model has not seen or which changed since. Opens no file.
+//! which the model has not seen or which changed since; each prompt asks what changed meanwhile.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 /// What was read, by path.
 #[derive(Debug, Default)]
@@ -20,7 +21,47 @@ struct Seen {
     hash: u64,
     total_lines: u64,
     lines: Vec<RangeInclusive<u64>>,
+    /// When the file was last written, as far as is known.
+    modified: Option<SystemTime>,
+    /// Whether the model was told that it has changed since.
+    told: bool,
 }
+
+impl Seen {
+    fn new(path: &Path, bytes: &[u8], total_lines: u64) -> Self {
+        let modified = path.metadata().and_then(|meta| meta.modified()).ok();
+        Self { size: bytes.len(), hash: hash(bytes), total_lines, lines: Vec::new(), modified, told: false }
+    }
+
+    /// What became of the file since; `None` if it is as it was.
+    fn change(&mut self, path: &Path) -> Option<FileState> {
+        let Ok(meta) = path.metadata() else { return Some(FileState::Gone) };
+        let modified = meta.modified().ok();
+        if meta.len() == self.size as u64 {
+            if modified.is_some() && modified == self.modified {
+                return None;
+            }
+            let bytes = (meta.len() <= COMPARED_BYTES).then(|| std::fs::read(path)).and_then(Result::ok);
+            if bytes.is_some_and(|bytes| hash(&bytes) == self.hash) {
+                self.modified = modified;
+                return None;
+            }
+        }
+        Some(FileState::Changed)
+    }
+}
+
+/// What became of a file that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileState {
+    /// It holds something else.
+    Changed,
+    /// It can't be found.
+    Gone,
+}
+
+/// A file of the same size that was written since is compared up to here, and counts as changed beyond.
+const COMPARED_BYTES: u64 = 4 << 20;
 
 /// What is known of a file, measured against its bytes now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,20 +79,20 @@ pub(super) enum Knowledge {
 impl ReadState {
     /// Notes that these lines of a file with these bytes were seen. `path` has all links followed.
     pub(super) fn saw(&self, path: &Path, bytes: &[u8], lines: RangeInclusive<u64>, total_lines: u64) {
-        let (size, hash) = (bytes.len(), hash(bytes));
+        let now = Seen::new(path, bytes, total_lines);
         let mut files = self.lock();
-        let seen = files.entry(path.to_owned()).or_insert(Seen { size, hash, total_lines, lines: Vec::new() });
-        if seen.size != size || seen.hash != hash {
-            *seen = Seen { size, hash, total_lines, lines: Vec::new() };
+        let seen = files.entry(path.to_owned()).or_insert_with(|| Seen::new(path, bytes, total_lines));
+        if seen.size != now.size || seen.hash != now.hash {
+            *seen = now;
         }
+        seen.told = false;
         seen.lines.push(lines);
         merge(&mut seen.lines);
     }
 
     /// Notes that the model knows all of a file, since it was just read or written whole.
     pub(super) fn saw_whole(&self, path: &Path, bytes: &[u8]) {
-        let seen = Seen { size: bytes.len(), hash: hash(bytes), total_lines: 0, lines: Vec::new() };
-        self.lock().insert(path.to_owned(), seen);
+        self.lock().insert(path.to_owned(), Seen::new(path, bytes, 0));
     }
 
     /// Notes that an edit turned a file into these bytes: the lines that were seen of it have moved.
@@ -63,6 +104,7 @@ impl ReadState {
             return;
         }
         (seen.size, seen.hash) = (after.len(), hash(after));
+        seen.modified = path.metadata().and_then(|meta| meta.modified()).ok();
         for (line, grown) in changes.iter().rev() {
             seen.total_lines = seen.total_lines.saturating_add_signed(*grown);
             for range in &mut seen.lines {
@@ -83,6 +125,29 @@ impl ReadState {
         let whole = seen.total_lines == 0
             || seen.lines.iter().any(|range| *range.start() <= 1 && *range.end() >= seen.total_lines);
         if whole { Knowledge::Whole } else { Knowledge::Partial(seen.lines.clone()) }
+    }
+
+    /// Whether any file was read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// The files that changed since they were read, by path; each change is told once (seed row L14). Looks at the
+    /// files: call it where blocking is allowed.
+    #[must_use]
+    pub fn take_changes(&self) -> Vec<(PathBuf, FileState)> {
+        let mut files = self.lock();
+        let unheard = files.iter_mut().filter(|(_, seen)| !seen.told);
+        let mut changes: Vec<(PathBuf, FileState)> = unheard
+            .filter_map(|(path, seen)| {
+                let change = seen.change(path)?;
+                seen.told = true;
+                Some((path.clone(), change))
+            })
+            .collect();
+        changes.sort_by(|one, other| one.0.cmp(&other.0));
+        changes
     }
 
     /// A map of plain values can't be left half changed, so a panic elsewhere doesn't spoil it.
@@ -112,6 +177,30 @@ fn merge(ranges: &mut Vec<RangeInclusive<u64>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Seed row L14: a file that changed since it was read is told of once, and again only after another change.
+    #[test]
+    fn changes_since_are_told_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let (same, gone) = (folder.path().join("same"), folder.path().join("gone"));
+        let state = ReadState::default();
+        for path in [&path, &same, &gone] {
+            std::fs::write(path, "one").unwrap();
+            state.saw_whole(path, b"one");
+        }
+        assert!(state.take_changes().is_empty());
+        std::fs::write(&path, "three").unwrap();
+        std::fs::File::open(&same).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        std::fs::remove_file(&gone).unwrap();
+        assert_eq!(state.take_changes(), [(path.clone(), FileState::Changed), (gone, FileState::Gone)]);
+        assert!(state.take_changes().is_empty());
+        state.saw(&path, b"three", 1..=1, 1);
+        assert!(state.take_changes().is_empty());
+        std::fs::write(&path, "seven").unwrap();
+        std::fs::File::open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(state.take_changes(), [(path, FileState::Changed)]);
+    }
 
     #[test]
     fn pages_add_up_to_the_whole() {

@@ -4,8 +4,10 @@
 use crate::fifo::Fifo;
 use serde_json::json;
 use std::fs;
+use std::io::Write as _;
 use tests::{Client, Daemon, Event, ModelServer, Reply, assert_order};
 
+/// Seed row L02: a call is recorded, runs and ends before the answer does.
 #[test]
 fn a_result_is_announced_before_the_stream_goes_on() {
     let model = ModelServer::start();
@@ -47,6 +49,7 @@ fn a_call_whose_input_is_not_complete_does_not_run() {
     assert!(!daemon.workspace().join("half").exists());
 }
 
+/// Seed rows C03, C08: [R, R, B, R] runs as {R, R}, {B}, {R}; whatever ends first, the model gets the results in call order.
 #[test]
 fn readers_run_together_a_writer_alone_and_results_keep_their_order() {
     let model = ModelServer::start();
@@ -148,6 +151,30 @@ fn a_reader_fails_alone_and_no_match_is_no_failure() {
     let session = client.session(&daemon.workspace());
     let events = client.run(&session, "go");
     assert_order(&events, &["tool.ended(t1 completed)", "tool.ended(t2 failed)", "tool.ended(t3 completed)"]);
+}
+
+/// Seed row C11: what a later call prints is passed on at once, while an earlier one still runs.
+#[test]
+fn progress_of_a_later_call_is_passed_on_at_once() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let pipes = [Fifo::new(&daemon.workspace(), "p1"), Fifo::new(&daemon.workspace(), "p2")];
+    let cat = |n: usize| json!({"command": format!("cat p{n}")});
+    model.reply(Reply::new().tool("t1", "Bash", &cat(1)).tool("t2", "Bash", &cat(2)));
+    model.reply(Reply::says("done"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "go");
+    take_started(&client, 2);
+    let mut writer = fs::OpenOptions::new().write(true).open(daemon.workspace().join("p2")).unwrap();
+    writer.write_all(b"so far").unwrap();
+    let progress = client.events_until("tool.progress");
+    let last = progress.last().unwrap();
+    assert_eq!((call_of(last), last.text("text")), ("t2", "so far"));
+    assert!(!progress.iter().any(|event| event.kind == "tool.ended"));
+    drop(writer);
+    pipes[0].release("");
+    client.events_until("turn.ended");
 }
 
 /// Events up to the n-th `tool.started`.

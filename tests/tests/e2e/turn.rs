@@ -4,6 +4,7 @@ use serde_json::json;
 use std::fs;
 use tests::{Client, Daemon, ModelServer, Reply, assert_order, delta_text, fake_program, outline};
 
+/// Seed row L01: a client sees the text before the turn ends.
 #[test]
 fn a_prompt_is_answered() {
     let model = ModelServer::start();
@@ -202,4 +203,26 @@ fn files_and_pictures_of_a_prompt_reach_the_model() {
     assert!(text.contains("two needle") && !text.contains("three") && text.contains("an unsaved line"), "{text}");
     let content = request.messages()[0]["content"].to_string();
     assert!(content.contains("iVBORw0KGgo=") && content.contains("image/png"), "{content}");
+}
+
+/// Seed row L14: a file that changed since the model read it is told of with the next prompt, once.
+#[test]
+fn a_file_that_changed_meanwhile_is_told_of() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let file = daemon.workspace().join("a.txt");
+    std::fs::write(&file, "one").unwrap();
+    model.reply(Reply::calls("t1", "Read", &json!({"file_path": "a.txt"})));
+    for _ in 0..3 {
+        model.reply(Reply::says("done"));
+    }
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.run(&session, "read it");
+    std::fs::write(&file, "three").unwrap();
+    client.run(&session, "and now");
+    let told = model.wait_for_request(3).last_user_text();
+    assert!(told.contains("and now") && told.contains("a.txt\" has changed"), "{told}");
+    client.run(&session, "again");
+    assert_eq!(model.wait_for_request(4).last_user_text(), "again");
 }

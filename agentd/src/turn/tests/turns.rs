@@ -222,6 +222,27 @@ fn a_repeated_or_missing_call_id_becomes_unique() {
     assert_eq!(queued, ["queued call_0 Read", "queued t.call_2 Read", "queued t.call_3 Read"]);
 }
 
+/// Seed row L15: a transition is a value of one of two types (a doc test of `round` shows that one does not stand for the
+/// other), and a turn that is over takes no input at all.
+#[test]
+fn a_turn_that_is_over_takes_no_input() {
+    let mut turn = Turn::new();
+    turn.stops("end_turn");
+    assert_eq!(turn.take().last().unwrap(), "END Completed");
+    for input in [
+        Input::Begin,
+        Input::Model(ModelEvent::Stopped { reason: "end_turn".into() }),
+        Input::ToolEnded { id: "a".into(), outcome: Box::default() },
+        Input::Cancel(CancelKind::UserAbort),
+        Input::Steered,
+        Input::Compacted(Ok(())),
+        Input::StopHooksRan(StopVerdict::Pass),
+    ] {
+        turn.step(input);
+    }
+    assert!(turn.take().is_empty());
+}
+
 #[test]
 fn late_words_change_nothing() {
     let mut turn = Turn::new();
