@@ -243,6 +243,7 @@ impl Transcript {
         match event {
             Event::TurnQueued { turn_id, prompt, .. } => self.prompt(turn_id, Some(prompt), "queued: "),
             Event::TurnStarted { turn_id, prompt, .. } => self.prompt(turn_id, prompt.as_ref(), ""),
+            Event::TurnSteered { prompt, .. } if self.detail.prompts => self.prompt_line(prompt, "joins the turn: "),
             Event::TurnEnded { reason, error, usage, cost, duration_ms, .. } => {
                 self.turn_ended(*reason, error.as_ref())?;
                 let cost = cost.map(|cost| format!(" · ${:.4}", cost.usd)).unwrap_or_default();
@@ -288,15 +289,18 @@ impl Transcript {
         if !self.detail.prompts || !self.own_turns.insert(turn.clone()) {
             return Ok(());
         }
-        let style = self.screen.style();
         match prompt {
-            Some(prompt) => {
-                let text = prompt.plain_text();
-                let shown = visible(text.trim_end()).replace('\n', "\n  ");
-                self.line(&format!("{} {state}{}", style.cyan("›"), style.bold(&shown)))
-            }
+            Some(prompt) => self.prompt_line(prompt, state),
             None => self.note("the turn goes on"),
         }
+    }
+
+    fn prompt_line(&mut self, prompt: &Prompt, state: &str) -> io::Result<()> {
+        self.last_headline = None;
+        let style = self.screen.style();
+        let text = prompt.plain_text();
+        let shown = visible(text.trim_end()).replace('\n', "\n  ");
+        self.line(&format!("{} {state}{}", style.cyan("›"), style.bold(&shown)))
     }
 
     fn message_completed(&mut self, id: &MessageId, content: &[MessageBlock]) -> io::Result<()> {
