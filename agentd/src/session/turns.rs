@@ -233,7 +233,10 @@ impl Actor {
         match self.resolve_model(&name) {
             Ok(model) => {
                 let settings = self.folder_settings();
-                let machine = Machine::new(turn_settings(id, name, &options, &settings));
+                // Its own id, not the name that it was asked for by: what only its writer can read goes back by that.
+                let name = model.id().to_owned();
+                let fallback = self.fallback(&settings, &name);
+                let machine = Machine::new(turn_settings(id, name, &options, &settings).or_else(fallback));
                 let tools = self.toolset(&settings);
                 self.running = Some(self.running_turn(machine, model, settings, tools));
                 self.step(Input::Begin);
@@ -247,11 +250,28 @@ impl Actor {
         let name = turn.options.model.clone().unwrap_or_else(|| self.log.state().info.model.clone());
         let settings = self.folder_settings();
         let model = self.resolve_model(&name).unwrap_or_else(|message| crate::model::unavailable(&name, message));
-        let turn_settings = turn_settings(turn.id.clone(), name, &turn.options, &settings);
+        let fallback = self.fallback(&settings, model.id());
+        let name = model.id().to_owned();
+        let turn_settings = turn_settings(turn.id.clone(), name, &turn.options, &settings).or_else(fallback);
         let tools = self.toolset(&settings);
         let machine = Machine::revive(turn_settings, turn, tools.as_ref(), self.log.state().info.last_seq);
         self.running = Some(self.running_turn(machine, model, settings, tools));
         self.step(Input::Begin);
+    }
+
+    /// The fallback model's id, if there is one that can be used; why it can't is told once.
+    fn fallback(&mut self, settings: &Settings, model: &str) -> Option<String> {
+        let name = settings.fallback_model.as_ref()?;
+        match self.resolve_model(name) {
+            Ok(fallback) => Some(fallback.id().to_owned()).filter(|id| id != model),
+            Err(message) => {
+                let text = format!("settings: fallbackModel: {message}");
+                if self.told.insert(text.clone()) {
+                    self.append_or_log(&Event::Notice { level: NoticeLevel::Warning, text });
+                }
+                None
+            }
+        }
     }
 
     fn toolset(&self, settings: &Settings) -> Arc<Toolset> {
@@ -310,7 +330,6 @@ impl Actor {
 
 fn turn_settings(id: TurnId, model: String, options: &TurnOptions, settings: &Settings) -> TurnSettings {
     TurnSettings {
-        fallback: settings.fallback_model.clone().filter(|fallback| *fallback != model),
         max_rounds: options.max_turns.or(settings.limits.max_turns),
         max_concurrency: settings.tools.max_concurrency,
         cascade: match settings.tools.cascade {

@@ -64,3 +64,16 @@ fn before_a_word_was_said() {
     let again = client.run(&session, "again");
     assert_order(&again, &["model.switched", "turn.ended(completed)"]);
 }
+
+/// A fallback that can't be used is told of, and the turn goes on without it.
+#[test]
+fn a_fallback_without_a_key_is_told_of() {
+    let model = ModelServer::start();
+    let daemon = Daemon::builder().model(&model).settings(&json!({"fallbackModel": "nobody/knows"})).start();
+    model.reply(Reply::says("hi"));
+    model.reply(Reply::says("hi"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    assert_order(&client.run(&session, "go"), &["notice", "turn.ended(completed)"]);
+    assert!(!client.run(&session, "go").iter().any(|event| event.kind == "notice"), "once is enough");
+}

@@ -61,6 +61,12 @@ pub struct TurnSettings {
 }
 
 impl TurnSettings {
+    /// With this model to fall back to.
+    #[must_use]
+    pub fn or_else(self, fallback: Option<String>) -> Self {
+        Self { fallback, ..self }
+    }
+
     /// A turn of that model without limits, retries and further parts.
     #[must_use]
     pub fn new(id: TurnId, model: String) -> Self {
