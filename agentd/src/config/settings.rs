@@ -82,10 +82,10 @@ pub struct Price {
     pub input: f64,
     /// Tokens written by the model.
     pub output: f64,
-    /// Tokens read from the prompt cache.
-    pub cache_read: f64,
-    /// Tokens written to the prompt cache.
-    pub cache_write: f64,
+    /// Tokens read from the prompt cache; as `input` where it is not told.
+    pub cache_read: Option<f64>,
+    /// Tokens written to the prompt cache; as `input` where it is not told.
+    pub cache_write: Option<f64>,
 }
 
 /// Permission rules of all layers.

@@ -8,6 +8,7 @@ use super::discover::{self, Found};
 use super::endpoint::Endpoint;
 use super::http::Http;
 use super::openai_chat::OpenaiChat;
+use super::openai_responses::OpenaiResponses;
 use super::providers::{self, Variables};
 use super::replay::Replay;
 use crate::base::environment::Environment;
@@ -96,9 +97,7 @@ impl Models {
         match api {
             ApiKind::Anthropic => Ok(Arc::new(Anthropic::new(self.http.clone(), endpoint))),
             ApiKind::OpenaiChat => Ok(Arc::new(OpenaiChat::new(self.http.clone(), endpoint))),
-            ApiKind::OpenaiResponses => Err(ModelUnavailable::new(format!(
-                "the api openai-responses of {provider} is not supported yet: use openai-chat"
-            ))),
+            ApiKind::OpenaiResponses => Ok(Arc::new(OpenaiResponses::new(self.http.clone(), endpoint))),
         }
     }
 
@@ -259,7 +258,7 @@ fn info(provider: &str, api: ApiKind, found: Found) -> ModelInfo {
         supports: ModelSupports {
             tools: true,
             images: provider != "demo",
-            thinking: provider != "demo" && api == ApiKind::Anthropic,
+            thinking: provider != "demo" && api != ApiKind::OpenaiChat,
         },
         default: false,
         problem: None,

@@ -9,7 +9,7 @@ pub(super) const NOTHING: &str = "(nothing)";
 /// Stands for the result of a tool that printed nothing.
 pub(super) const NO_OUTPUT: &str = "(no output)";
 
-/// A piece of content as both formats know it.
+/// A piece of content as all formats know it.
 pub(super) enum Part<'a> {
     Text(Cow<'a, str>),
     Image { media_type: &'a str, data: &'a str },
@@ -34,6 +34,19 @@ pub(super) fn part(block: &ContentBlock) -> Part<'_> {
         }
         ContentBlock::Resource { uri, .. } => Part::Text(Cow::Owned(format!("Resource: {uri}"))),
     }
+}
+
+/// The text of a result where the format has no field for its being an error.
+pub(super) fn result_text(mut text: String, is_error: bool) -> String {
+    /// How far into the text its own word of an error may stand.
+    const START: usize = 40;
+    if text.is_empty() {
+        NO_OUTPUT.clone_into(&mut text);
+    }
+    if is_error && !text.get(..START).unwrap_or(&text).to_lowercase().contains("error") {
+        text = format!("Error: {text}");
+    }
+    text
 }
 
 /// The input of a call as it goes back to a model: always an object. Broken JSON is wrapped, under the

@@ -2,6 +2,7 @@
 //! messages of `fault`. It is the only place that holds a key, and nothing prints it.
 
 use crate::base::text;
+use crate::config::Price;
 use reqwest::Url;
 use std::fmt;
 use std::time::Duration;
@@ -60,12 +61,19 @@ pub(super) struct Endpoint {
     pub(super) headers: Vec<(String, Secret)>,
     /// In tokens; 0 where it is not known.
     pub(super) context_window: u64,
-    /// How much the model may write in one answer, in tokens.
+    /// How much the model is asked to write at most in one answer, in tokens, where the settings say so.
     pub(super) max_output: Option<u64>,
+    /// The most that the model can write in one answer, in tokens.
+    pub(super) output_limit: u64,
+    /// What it costs, where the settings say so.
+    pub(super) price: Option<Price>,
     /// How long its stream may be silent.
     pub(super) idle: Duration,
 }
 
+/// What a model is asked to write at most, in tokens, where the settings don't say: far more than most answers
+/// need, and servers set aside what is asked for.
+const OUTPUT_TOKENS: u64 = 32_000;
 /// Shorter values are no secrets, and blotting them out would spoil every message.
 const SHORTEST_SECRET: usize = 4;
 /// How much of a server's text goes into a message.
@@ -101,6 +109,19 @@ impl Endpoint {
         }));
         headers.extend(self.headers.iter().map(|(name, value)| (name.to_lowercase(), value.expose().to_owned())));
         headers
+    }
+
+    /// How much the model is asked to write at most, in tokens. Each time that an answer was cut for its length,
+    /// twice as much, up to what the model can; what the settings say stays.
+    pub(super) fn output_tokens(&self, escalation: u32) -> u64 {
+        let doubled = OUTPUT_TOKENS.saturating_mul(1 << escalation.min(16));
+        self.max_output.unwrap_or(doubled.min(self.output_limit))
+    }
+
+    /// The same for servers that need not be told: they know best how much their models can, so they are told only
+    /// what a person has set, and what is more than the answer that was cut.
+    pub(super) fn told_output_tokens(&self, escalation: u32) -> Option<u64> {
+        (self.max_output.is_some() || escalation > 0).then(|| self.output_tokens(escalation))
     }
 
     /// Where the key came from, for messages.
@@ -145,6 +166,8 @@ pub(super) fn for_tests(provider: &str, model: &str, base_url: &str, key: &str) 
         headers: Vec::new(),
         context_window: 1000,
         max_output: None,
+        output_limit: 128_000,
+        price: None,
         idle: Duration::from_secs(30),
     }
 }

@@ -31,7 +31,7 @@ pub(super) const BUILTIN: [Builtin; 5] = [
     },
     Builtin {
         name: "openai",
-        api: ApiKind::OpenaiChat,
+        api: ApiKind::OpenaiResponses,
         base_url: "https://api.openai.com/v1",
         base_url_env: Some("OPENAI_BASE_URL"),
         key_env: &[("OPENAI_API_KEY", Scheme::Bearer)],
@@ -103,7 +103,7 @@ pub(super) fn endpoint(
     let key = key(provider, own, builtin, variables)?;
     // Of several layers the strongest comes last.
     let known = own.models.iter().rev().find(|known| known.id == model);
-    let api = own.api.or_else(|| builtin.map(|builtin| builtin.api)).unwrap_or(ApiKind::OpenaiChat);
+    let api = own.api.unwrap_or_else(|| usual_api(builtin, &base_url));
     let endpoint = Endpoint {
         provider: provider.to_owned(),
         model: model.to_owned(),
@@ -112,10 +112,22 @@ pub(super) fn endpoint(
         key: key.map(|key| Key { scheme: if api == ApiKind::Anthropic { key.scheme } else { Scheme::Bearer }, ..key }),
         headers: own.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
         context_window: known.and_then(|known| known.context_window).unwrap_or_else(|| context_window(model)),
-        max_output: known.and_then(|known: &ModelSettings| known.max_output).or_else(|| max_output(model)),
+        max_output: known.and_then(|known: &ModelSettings| known.max_output),
+        output_limit: output_limit(model),
+        price: known.and_then(|known| known.price),
         idle: Duration::from_millis(settings.limits.stream_idle_ms.max(1)),
     };
     Ok((api, endpoint))
+}
+
+/// The wire format where the settings name none. Of the servers that stand in for OpenAI's, all speak Chat
+/// Completions and few the newer API.
+fn usual_api(builtin: Option<&Builtin>, base_url: &str) -> ApiKind {
+    match builtin.map(|builtin| (builtin.api, builtin.base_url)) {
+        Some((ApiKind::OpenaiResponses, own_url)) if base_url != own_url => ApiKind::OpenaiChat,
+        Some((api, _)) => api,
+        None => ApiKind::OpenaiChat,
+    }
 }
 
 fn base_url(
@@ -241,10 +253,30 @@ pub(super) fn context_window(model: &str) -> u64 {
     KNOWN.iter().find(|(start, _)| model.starts_with(start)).map_or(0, |(_, window)| *window)
 }
 
-/// Models that can write less than is asked for otherwise.
-fn max_output(model: &str) -> Option<u64> {
-    const KNOWN: [(&str, u64); 3] = [("claude-3-haiku", 4_096), ("claude-3-opus", 4_096), ("claude-3-5", 8_192)];
-    KNOWN.iter().find(|(start, _)| model.starts_with(start)).map(|(_, tokens)| *tokens)
+/// The most that a model can write in one answer, in tokens, by how its name begins. From Anthropic's and OpenAI's
+/// overviews of models; others get what most of the newest can, and their servers know better.
+fn output_limit(model: &str) -> u64 {
+    const KNOWN: [(&str, u64); 17] = [
+        ("claude-3-haiku", 4_096),
+        ("claude-3-opus", 4_096),
+        ("claude-3-5", 8_192),
+        ("claude-3-7", 64_000),
+        ("claude-opus-4-2", 32_000), // with its date: claude-opus-4-20250514
+        ("claude-opus-4-0", 32_000),
+        ("claude-opus-4-1", 32_000),
+        ("claude-opus-4-5", 64_000),
+        ("claude-sonnet-4-2", 64_000),
+        ("claude-sonnet-4-5", 64_000),
+        ("claude-haiku-4-5", 64_000),
+        ("gpt-4o", 16_384),
+        ("gpt-4.1", 32_768),
+        ("gpt-5-chat", 16_384),
+        ("o1", 100_000),
+        ("o3", 100_000),
+        ("o4-mini", 100_000),
+    ];
+    const NEWEST: u64 = 128_000;
+    KNOWN.iter().find(|(start, _)| model.starts_with(start)).map_or(NEWEST, |(_, tokens)| *tokens)
 }
 
 #[cfg(test)]

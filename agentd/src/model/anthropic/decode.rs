@@ -3,6 +3,7 @@
 
 use crate::model::call_ids::CallIds;
 use crate::model::content::parse_input;
+use crate::model::cost;
 use crate::model::endpoint::Endpoint;
 use crate::model::fault::{self, Refusal};
 use crate::model::http::Decoder;
@@ -91,7 +92,7 @@ impl Decode {
             .saturating_add(now.cache_read_tokens)
             .saturating_add(now.cache_write_tokens)
             .saturating_add(now.output_tokens);
-        out.push_back(ModelEvent::Usage(*now));
+        cost::report(&self.endpoint, self.usage, out);
     }
 
     fn block_start(&mut self, value: &Value, out: &mut VecDeque<ModelEvent>) -> Result<(), String> {

@@ -10,8 +10,6 @@ use proto::content::{ContentBlock, MessageBlock};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Where neither settings nor the model's name say more.
-const DEFAULT_MAX_TOKENS: u64 = 32_000;
 const ID_CHARS: usize = 128;
 /// The last user message, and the one before, where the last request had its marker: a lookup finds
 /// that one even if the round added more blocks than the lookup goes back over.
@@ -21,7 +19,7 @@ const MARKED_USER_MESSAGES: usize = 2;
 pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> Vec<u8> {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(endpoint.model));
-    body.insert("max_tokens".to_owned(), json!(endpoint.max_output.unwrap_or(DEFAULT_MAX_TOKENS)));
+    body.insert("max_tokens".to_owned(), json!(endpoint.output_tokens(request.escalation)));
     body.insert("stream".to_owned(), json!(true));
     if !request.tools.is_empty() {
         body.insert("tools".to_owned(), tools(&request.tools));

@@ -34,7 +34,6 @@ fn what_cannot_be_used_says_why_and_what_to_do() {
     let at = |url: &str| ProviderSettings { base_url: Some(url.to_owned()), ..ProviderSettings::default() };
     let key_env = ProviderSettings { api_key_env: Some("MY_KEY".to_owned()), ..at("http://127.0.0.1:1") };
     let helper = ProviderSettings { api_key_helper: Some("cmd".to_owned()), ..at("http://127.0.0.1:1") };
-    let responses = ProviderSettings { api: Some(ApiKind::OpenaiResponses), ..at("http://127.0.0.1:1") };
     let table: Vec<(&str, Settings, &[&str])> = vec![
         ("anthropic/claude-sonnet-5", none.clone(), &["anthropic", "ANTHROPIC_API_KEY is not set"]),
         ("openai/gpt-5", none.clone(), &["OPENAI_API_KEY is not set", "--model"]),
@@ -48,7 +47,6 @@ fn what_cannot_be_used_says_why_and_what_to_do() {
         ("mine/x", provider("mine", ProviderSettings::default()), &["baseUrl", "providers.mine"]),
         ("mine/x", provider("mine", at("localhost:80")), &["http://"]),
         ("mine/x", provider("mine", helper), &["apiKeyHelper", "not supported yet"]),
-        ("mine/x", provider("mine", responses), &["openai-responses", "not supported yet"]),
     ];
     for (name, settings, expected) in table {
         let message = refused(&models, name, &settings);

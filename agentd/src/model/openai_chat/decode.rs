@@ -3,6 +3,7 @@
 
 use super::calls::{Calls, Fragment, Taken};
 use crate::model::call_ids::CallIds;
+use crate::model::cost;
 use crate::model::endpoint::Endpoint;
 use crate::model::fault::{self, Refusal};
 use crate::model::http::Decoder;
@@ -188,7 +189,7 @@ impl Decode {
         };
         if now != self.usage {
             self.usage = now;
-            out.push_back(ModelEvent::Usage(now));
+            cost::report(&self.endpoint, now, out);
         }
     }
 

@@ -16,7 +16,7 @@ const NAME_CHARS: usize = 64;
 pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> Vec<u8> {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(endpoint.model));
-    if let Some(tokens) = endpoint.max_output {
+    if let Some(tokens) = endpoint.told_output_tokens(request.escalation) {
         // OpenAI renamed the field; the servers that follow it know the old name.
         let field = if endpoint.provider == "openai" { "max_completion_tokens" } else { "max_tokens" };
         body.insert(field.to_owned(), json!(tokens));
@@ -86,14 +86,7 @@ fn tool_result(tool_use_id: &str, blocks: &[ContentBlock], is_error: bool) -> Va
             Part::Image { .. } => Some("(the picture follows)".to_owned()),
         })
         .collect();
-    let mut text = texts.join("\n\n");
-    if text.is_empty() {
-        content::NO_OUTPUT.clone_into(&mut text);
-    }
-    // There is no field for it in this API.
-    if is_error && !text.get(..40).unwrap_or(&text).to_lowercase().contains("error") {
-        text = format!("Error: {text}");
-    }
+    let text = content::result_text(texts.join("\n\n"), is_error);
     json!({"role": "tool", "tool_call_id": safe(tool_use_id, NAME_CHARS), "content": text})
 }
 

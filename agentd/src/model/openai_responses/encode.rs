@@ -1,0 +1,168 @@
+//! A request of the Responses API as bytes. The same transcript gives the same bytes, and a longer one only adds
+//! to them. Nothing refers to what the server keeps: items go back without the server's ids, and reasoning in its
+//! encrypted form. Pure.
+
+use crate::event::{Message, UserBlock};
+use crate::model::call_ids::safe;
+use crate::model::content::{self, Part};
+use crate::model::endpoint::Endpoint;
+use crate::model::{ModelRequest, ToolDefinition};
+use proto::content::{ContentBlock, MessageBlock};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// OpenAI takes no longer names and ids.
+const NAME_CHARS: usize = 64;
+
+/// The body of a request.
+pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> Vec<u8> {
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(endpoint.model));
+    if let Some(tokens) = endpoint.told_output_tokens(request.escalation) {
+        body.insert("max_output_tokens".to_owned(), json!(tokens));
+    }
+    body.insert("stream".to_owned(), json!(true));
+    body.insert("store".to_owned(), json!(false));
+    if reasons(&endpoint.model) {
+        body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
+    }
+    body.insert("prompt_cache_key".to_owned(), json!(cache_key(request)));
+    if !request.tools.is_empty() {
+        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+    }
+    if !request.system.trim().is_empty() {
+        body.insert("instructions".to_owned(), json!(&*request.system));
+    }
+    let input = request.messages.iter().flat_map(|message| items(message, &endpoint.id)).collect();
+    body.insert("input".to_owned(), input);
+    Value::Object(body).to_string().into_bytes()
+}
+
+/// Whether to ask for encrypted reasoning: OpenAI's models that have none refuse the request.
+fn reasons(model: &str) -> bool {
+    const NOT: [&str; 4] = ["gpt-3", "gpt-4", "chatgpt-", "gpt-5-chat"];
+    let name = model.rsplit('/').next().unwrap_or(model);
+    !NOT.iter().any(|start| name.starts_with(start))
+}
+
+/// Brings the calls of one session to the same cache, also after a restart. Not a secret, not an identity: a check
+/// sum of what the session began with.
+fn cache_key(request: &ModelRequest) -> String {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(request.system.as_bytes());
+    if let Some(Message::User(blocks)) = request.messages.first().map(Arc::as_ref) {
+        for block in blocks {
+            if let UserBlock::Content(ContentBlock::Text { text }) = block {
+                sum.update(text.as_bytes());
+            }
+        }
+    }
+    format!("agentd-{:08x}", sum.finalize())
+}
+
+fn tool(tool: &ToolDefinition) -> Value {
+    json!({
+        "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.input_schema,
+        // This API is strict unless it is told otherwise, and changes the meaning of optional fields by it.
+        "strict": false,
+    })
+}
+
+/// The items of a message. They depend on nothing but the message and whether it goes back to its writer.
+pub(super) fn items(message: &Message, own_id: &str) -> Vec<Value> {
+    match message {
+        Message::User(blocks) => user(blocks),
+        Message::Assistant { content, model } => assistant(content, model == own_id),
+    }
+}
+
+/// The outputs of calls, directly after those, then what the person says.
+fn user(blocks: &[UserBlock]) -> Vec<Value> {
+    let mut items = Vec::new();
+    let mut parts: Vec<Value> = Vec::new();
+    for block in blocks {
+        match block {
+            UserBlock::ToolResult { tool_use_id, content, is_error } => {
+                items.push(output(tool_use_id, content, *is_error));
+            }
+            UserBlock::Content(block) => parts.extend(part(block)),
+        }
+    }
+    if parts.is_empty() && items.is_empty() {
+        parts.push(json!({"type": "input_text", "text": content::NOTHING}));
+    }
+    if !parts.is_empty() {
+        items.push(json!({"type": "message", "role": "user", "content": parts}));
+    }
+    items
+}
+
+/// What a call gave: a text, and a list only where there are pictures, since not every server takes one.
+fn output(tool_use_id: &str, blocks: &[ContentBlock], is_error: bool) -> Value {
+    let parts: Vec<Value> = blocks.iter().filter_map(part).collect();
+    let has_picture = parts.iter().any(|part| part.get("image_url").is_some());
+    let output = if has_picture {
+        Value::Array(parts)
+    } else {
+        let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
+        Value::String(content::result_text(texts.join("\n\n"), is_error))
+    };
+    json!({"type": "function_call_output", "call_id": safe(tool_use_id, NAME_CHARS), "output": output})
+}
+
+fn part(block: &ContentBlock) -> Option<Value> {
+    match content::part(block) {
+        Part::Text(text) if text.is_empty() => None,
+        Part::Text(text) => Some(json!({"type": "input_text", "text": text})),
+        Part::Image { media_type, data } => {
+            let url = format!("data:{media_type};base64,{data}");
+            Some(json!({"type": "input_image", "image_url": url, "detail": "auto"}))
+        }
+    }
+}
+
+/// What the model said and called. Reasoning goes back to its writer only, and only before what came of it: the
+/// API refuses reasoning that nothing follows.
+fn assistant(blocks: &[MessageBlock], same_model: bool) -> Vec<Value> {
+    let mut items = Vec::new();
+    let mut waiting: Vec<Value> = Vec::new();
+    for block in blocks {
+        match block {
+            MessageBlock::Thinking { thinking, signature: Some(encrypted) } if same_model && !encrypted.is_empty() => {
+                waiting.push(reasoning(thinking, encrypted));
+            }
+            _ => {
+                if let Some(item) = own_item(block, same_model) {
+                    items.append(&mut waiting);
+                    items.push(item);
+                }
+            }
+        }
+    }
+    if items.is_empty() {
+        items.push(said(content::NOTHING));
+    }
+    items
+}
+
+fn reasoning(summary: &str, encrypted: &str) -> Value {
+    let summary = if summary.is_empty() { json!([]) } else { json!([{"type": "summary_text", "text": summary}]) };
+    json!({"type": "reasoning", "summary": summary, "encrypted_content": encrypted})
+}
+
+fn own_item(block: &MessageBlock, same_model: bool) -> Option<Value> {
+    match block {
+        MessageBlock::Text { text } if text.is_empty() => None,
+        MessageBlock::Text { text } => Some(said(text)),
+        MessageBlock::ToolUse { id, name, input } => Some(json!({
+            "type": "function_call", "call_id": safe(id, NAME_CHARS), "name": safe(name, NAME_CHARS),
+            "arguments": content::call_input(input).to_string(),
+        })),
+        MessageBlock::Other(item) if same_model => Some(item.clone()),
+        MessageBlock::Thinking { .. } | MessageBlock::RedactedThinking { .. } | MessageBlock::Other(_) => None,
+    }
+}
+
+fn said(text: &str) -> Value {
+    json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]})
+}
