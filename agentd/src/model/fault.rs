@@ -16,15 +16,24 @@ pub(super) struct Refusal {
     pub(super) text: String,
     /// Milliseconds to wait.
     pub(super) retry_after_ms: Option<u64>,
+    /// What the server says itself of trying again.
+    pub(super) should_retry: Option<bool>,
     /// Whether the body was the JSON of an API, not the page of some other server.
     pub(super) from_api: bool,
 }
+
+/// What a retry waits where the server wants one and names no time.
+const WANTED_RETRY_MS: u64 = 1_000;
 
 impl Refusal {
     /// Reads the body of an answer that is not a success.
     pub(super) fn from_body(status: u16, body: &str, retry_after_ms: Option<u64>) -> Self {
         let mut refusal = match serde_json::from_str::<Value>(body) {
             Ok(value @ Value::Object(_)) => Self::from_json(&value),
+            // Google's servers put the object into a list.
+            Ok(Value::Array(list)) if list.first().is_some_and(Value::is_object) => {
+                Self::from_json(list.first().unwrap_or(&Value::Null))
+            }
             Ok(_) | Err(_) => Self { text: body.to_owned(), ..Self::default() },
         };
         refusal.status = Some(status);
@@ -34,22 +43,25 @@ impl Refusal {
 
     /// Reads an error object: `{"error": {"message", "type", "code"}}`, `{"error": "…"}`, `{"message": "…"}`.
     pub(super) fn from_json(value: &Value) -> Self {
-        let error = value.get("error").unwrap_or(value);
+        let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
         let text = error.as_str().or_else(|| {
             ["message", "detail", "error"].iter().find_map(|field| error.get(*field).and_then(Value::as_str))
         });
-        let words = ["type", "code"]
+        let words = ["type", "code", "status"]
             .iter()
             .filter_map(|field| error.get(*field).and_then(Value::as_str))
+            .filter(|word| *word != "error") // the name of the event
             .map(str::to_owned)
             .collect();
         // Some gateways put the status of the server behind them into `code`.
-        let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+        let code = error.get("code");
+        let status = code.and_then(Value::as_u64).or_else(|| code.and_then(Value::as_str)?.parse().ok());
         Self {
-            status: status.filter(|code| (400..600).contains(code)),
+            status: status.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code)),
             words,
             text: text.map_or_else(|| error.to_string(), str::to_owned),
             retry_after_ms: None,
+            should_retry: None,
             from_api: true,
         }
     }
@@ -58,6 +70,12 @@ impl Refusal {
         self.words.iter().any(|word| words.contains(&word.as_str()))
     }
 
+    fn has_phrase(&self, phrases: &[&str]) -> bool {
+        let text = self.text.to_lowercase();
+        phrases.iter().any(|phrase| text.contains(phrase))
+    }
+
+    /// In the words of each kind of server: OpenAI's, llama.cpp's, Ollama's, vLLM's, Google's, Amazon's, xAI's …
     fn says_prompt_too_long(&self) -> bool {
         const WORDS: [&str; 4] = [
             "context_length_exceeded",
@@ -65,52 +83,100 @@ impl Refusal {
             "model_context_window_exceeded",
             "string_above_max_length",
         ];
-        const PHRASES: [&str; 10] = [
+        const PHRASES: [&str; 19] = [
             "prompt is too long",
+            "prompt too long",
+            "input is too long for",
             "exceed context limit",
             "maximum context length",
+            "max context length",
+            "maximum prompt length",
+            "longer than the maximum model length",
             "exceeds the context window",
+            "context window exceeds limit",
             "exceeds the available context size",
             "exceeds context length",
             "exceeds the model's context",
+            "exceeded model token limit",
             "context length exceeded",
             "context size has been exceeded",
+            "greater than the context length",
             "exceeds the maximum number of tokens allowed",
+            "reduce the length of the messages",
         ];
-        let text = self.text.to_lowercase();
-        self.has_word(&WORDS) || PHRASES.iter().any(|phrase| text.contains(phrase))
+        self.has_word(&WORDS) || self.has_phrase(&PHRASES)
+    }
+
+    /// Whether money is what is missing: then no waiting helps, whatever the server says of it.
+    fn says_spend_cap(&self) -> bool {
+        const WORDS: [&str; 6] = [
+            "insufficient_quota",
+            "insufficient_credits",
+            "billing_error",
+            "billing_hard_limit_reached",
+            "billing_not_active",
+            "exceeded_current_quota_error",
+        ];
+        const PHRASES: [&str; 15] = [
+            "insufficient_quota",
+            "exceeded your current quota",
+            "check your plan and billing",
+            "billing hard limit",
+            "credit balance",
+            "insufficient credits",
+            "insufficient balance",
+            "insufficient funds",
+            "requires more credits",
+            "out of credits",
+            "spend limit",
+            "spending limit",
+            "spend cap",
+            "api usage limits",
+            "payment required",
+        ];
+        let may = matches!(self.status, None | Some(400 | 402 | 403 | 429));
+        may && (self.status == Some(402) || self.has_word(&WORDS) || self.has_phrase(&PHRASES))
     }
 
     fn says_unknown_model(&self) -> bool {
-        let text = self.text.to_lowercase();
-        self.has_word(&["model_not_found"])
-            || (text.contains("model")
-                && [
-                    "not found",
-                    "does not exist",
-                    "not a valid model",
-                    "invalid model",
-                    "unknown model",
-                    "no such model",
-                ]
-                .iter()
-                .any(|phrase| text.contains(phrase)))
+        const PHRASES: [&str; 6] =
+            ["not found", "does not exist", "not a valid model", "invalid model", "unknown model", "no such model"];
+        self.has_word(&["model_not_found"]) || (self.has_phrase(&["model"]) && self.has_phrase(&PHRASES))
     }
 
     /// The kind of fault that this is.
     fn kind(&self) -> FaultKind {
-        let retry_after_ms = self.retry_after_ms;
         if self.status != Some(429) && self.says_prompt_too_long() {
             return FaultKind::PromptTooLong;
         }
-        match self.status {
-            Some(401..=403) => FaultKind::Authentication,
-            Some(404) => FaultKind::NotFound,
-            Some(429) => FaultKind::RateLimited { retry_after_ms },
-            Some(408 | 409 | 500..=599) => FaultKind::Overloaded { retry_after_ms },
-            Some(400..=499) if self.says_unknown_model() => FaultKind::NotFound,
-            Some(_) => FaultKind::InvalidRequest,
-            None => self.kind_by_word(),
+        if self.says_spend_cap() {
+            return match self.status {
+                Some(402 | 403) => FaultKind::Authentication,
+                _ => FaultKind::RateLimited { retry_after_ms: None },
+            };
+        }
+        let kind = self.status.map_or_else(|| self.kind_by_word(), |status| self.kind_by_status(status));
+        match (self.should_retry, kind) {
+            (Some(false), FaultKind::RateLimited { .. }) => FaultKind::RateLimited { retry_after_ms: None },
+            (Some(false), FaultKind::Overloaded { .. }) => FaultKind::InvalidRequest,
+            (Some(true), FaultKind::RateLimited { retry_after_ms: None }) => {
+                FaultKind::RateLimited { retry_after_ms: Some(WANTED_RETRY_MS) }
+            }
+            (_, kind) => kind,
+        }
+    }
+
+    fn kind_by_status(&self, status: u16) -> FaultKind {
+        let retry_after_ms = self.retry_after_ms;
+        match status {
+            401..=403 => FaultKind::Authentication,
+            404 => FaultKind::NotFound,
+            429 => self.rate_limited(),
+            _ if self.is_servers_trouble() => FaultKind::Overloaded { retry_after_ms },
+            400..=499 if self.says_unknown_model() => FaultKind::NotFound,
+            400 | 413 | 422 => FaultKind::InvalidRequest,
+            400..=499 if self.should_retry == Some(true) => FaultKind::Overloaded { retry_after_ms },
+            _ => FaultKind::InvalidRequest,
         }
     }
 
@@ -118,19 +184,21 @@ impl Refusal {
         let retry_after_ms = self.retry_after_ms;
         for word in &self.words {
             match word.as_str() {
-                "authentication_error" | "permission_error" | "billing_error" | "invalid_api_key" => {
-                    return FaultKind::Authentication;
-                }
+                "authentication_error" | "permission_error" | "invalid_api_key" => return FaultKind::Authentication,
                 "not_found_error" | "model_not_found" => return FaultKind::NotFound,
-                "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => {
-                    return FaultKind::RateLimited { retry_after_ms };
-                }
-                "invalid_request_error" | "request_too_large" => return FaultKind::InvalidRequest,
+                "rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED" => return self.rate_limited(),
+                "overloaded_error" | "server_error" | "api_error" => return FaultKind::Overloaded { retry_after_ms },
+                "request_too_large" | "image_too_large" => return FaultKind::InvalidRequest,
+                word if word.starts_with("invalid_") => return FaultKind::InvalidRequest,
                 _ => {}
             }
         }
         // An error in the middle of a stream that names nothing better is the server's own trouble.
         FaultKind::Overloaded { retry_after_ms }
+    }
+
+    fn rate_limited(&self) -> FaultKind {
+        FaultKind::RateLimited { retry_after_ms: self.retry_after_ms.or_else(|| wait_in(&self.text)) }
     }
 
     /// The fault, in words for people.
@@ -139,41 +207,46 @@ impl Refusal {
         let provider = &endpoint.provider;
         let url = endpoint.shown_url();
         let said = self.said(endpoint);
+        let other = "choose another model with --model";
         let message = match kind {
-            FaultKind::Authentication if endpoint.key.is_none() => {
-                format!(
-                    "{provider} wants a key and none is configured{said}: set one for {url} in the settings or choose another model with --model"
-                )
-            }
-            FaultKind::Authentication => format!(
-                "{provider} refused the key from {}{said}: set a valid one or choose another model with --model",
+            FaultKind::Authentication | FaultKind::RateLimited { .. } if self.says_spend_cap() => format!(
+                "{provider} has nothing left to spend for the key from {}{said}: raise its credit or limit, or {other}",
                 endpoint.key_source()
             ),
+            FaultKind::Authentication if endpoint.key.is_none() => {
+                format!(
+                    "{provider} wants a key and none is configured{said}: set one for {url} in the settings or {other}"
+                )
+            }
+            FaultKind::Authentication => {
+                format!("{provider} refused the key from {}{said}: set a valid one or {other}", endpoint.key_source())
+            }
             FaultKind::NotFound if self.from_api || self.says_unknown_model() => {
                 format!("{} is not a model that {url} knows{said}: see `agentctl models`", endpoint.id)
             }
             FaultKind::NotFound => {
                 format!("{url} does not answer as a model server{said}: check the base URL of {provider}")
             }
-            FaultKind::PromptTooLong => {
-                format!(
-                    "the conversation does not fit the context window of {}{said}: compact it or start a new session",
-                    endpoint.id
-                )
-            }
+            FaultKind::PromptTooLong => format!(
+                "the conversation does not fit the context window of {}{said}: compact it or start a new session",
+                endpoint.id
+            ),
             FaultKind::RateLimited { .. } => {
-                format!(
-                    "{provider} limits the rate of requests or the spending{said}: wait, or choose another model with --model"
-                )
+                format!("{provider} limits the rate of requests{said}: wait, or {other}")
             }
             FaultKind::Overloaded { .. } => {
-                format!("{provider} is overloaded or failing{said}: try again, or choose another model with --model")
+                format!("{provider} is overloaded or failing{said}: try again, or {other}")
             }
-            _ => {
-                format!("{provider} refused the request{said}: change the request or choose another model with --model")
+            FaultKind::InvalidRequest if self.is_servers_trouble() => {
+                format!("{provider} is failing and wants no second attempt{said}: {other}")
             }
+            _ => format!("{provider} refused the request{said}: change the request or {other}"),
         };
         Fault { kind, message }
+    }
+
+    fn is_servers_trouble(&self) -> bool {
+        matches!(self.status, Some(408 | 409 | 500..=599))
     }
 
     fn said(&self, endpoint: &Endpoint) -> String {
@@ -186,6 +259,31 @@ impl Refusal {
             .collect();
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(": ")) }
     }
+}
+
+/// What "try again in 1m2.5s" says, in milliseconds: OpenAI's rate limits name their time in the sentence only
+/// where they come in the middle of a stream.
+fn wait_in(text: &str) -> Option<u64> {
+    const BEFORE: &str = "try again in ";
+    let lower = text.to_lowercase();
+    let (_, mut rest) = lower.split_once(BEFORE)?;
+    let mut seconds = 0.0;
+    while let Some(end) = rest.find(|c: char| !c.is_ascii_digit() && c != '.').filter(|end| *end > 0) {
+        let (number, after) = rest.split_at(end);
+        let Ok(number) = number.parse::<f64>() else { break };
+        let unit: String = after.trim_start().chars().take_while(char::is_ascii_alphabetic).collect();
+        seconds += number
+            * match unit.as_str() {
+                "ms" | "milliseconds" => 0.001,
+                "s" | "sec" | "second" | "seconds" => 1.0,
+                "m" | "min" | "minute" | "minutes" => 60.0,
+                "h" | "hour" | "hours" => 3_600.0,
+                _ => break,
+            };
+        rest = after.trim_start().strip_prefix(unit.as_str()).unwrap_or_default();
+    }
+    let wait = std::time::Duration::try_from_secs_f64(seconds).ok().filter(|wait| !wait.is_zero())?;
+    u64::try_from(wait.as_millis()).ok()
 }
 
 /// The host can't be reached.
@@ -241,92 +339,4 @@ pub(super) fn malformed(endpoint: &Endpoint, why: &str) -> Fault {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::endpoint::for_tests;
-    use super::*;
-
-    fn fault(status: u16, body: &str) -> Fault {
-        let endpoint = for_tests("mine", "m1", "http://127.0.0.1:9", "canary-key");
-        Refusal::from_body(status, body, Some(1500)).into_fault(&endpoint)
-    }
-
-    #[test]
-    fn statuses_give_kinds() {
-        let retry_after_ms = Some(1500);
-        let overloaded = FaultKind::Overloaded { retry_after_ms };
-        let table: &[(u16, &str, FaultKind)] = &[
-            (401, r#"{"type":"error","error":{"type":"authentication_error"}}"#, FaultKind::Authentication),
-            (402, r#"{"error":{"type":"billing_error","message":"pay"}}"#, FaultKind::Authentication),
-            (403, "", FaultKind::Authentication),
-            (404, r#"{"error":{"type":"not_found_error","message":"model: nosuch"}}"#, FaultKind::NotFound),
-            (404, "<html>nginx</html>", FaultKind::NotFound),
-            (400, r#"{"error":{"message":"messages: roles must alternate"}}"#, FaultKind::InvalidRequest),
-            (413, r#"{"error":{"message":"Request exceeds the maximum size"}}"#, FaultKind::InvalidRequest),
-            (422, r#"{"detail":"bad"}"#, FaultKind::InvalidRequest),
-            (302, "", FaultKind::InvalidRequest),
-            (429, r#"{"error":{"message":"slow down"}}"#, FaultKind::RateLimited { retry_after_ms }),
-            (408, "", overloaded),
-            (409, "", overloaded),
-            (500, r#"{"error":"boom"}"#, overloaded),
-            (502, "<html>", overloaded),
-            (529, r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#, overloaded),
-        ];
-        for (status, body, kind) in table {
-            assert_eq!(fault(*status, body).kind, *kind, "{status} {body}");
-        }
-    }
-
-    #[test]
-    fn what_a_bad_request_says_gives_its_kind() {
-        for (text, kind) in [
-            ("prompt is too long: 210000 tokens > 200000 maximum", FaultKind::PromptTooLong),
-            ("input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000", FaultKind::PromptTooLong),
-            ("This model's maximum context length is 128000 tokens.", FaultKind::PromptTooLong),
-            ("Your input exceeds the context window of this model.", FaultKind::PromptTooLong),
-            ("request (9010 tokens) exceeds the available context size (4096 tokens)", FaultKind::PromptTooLong),
-            ("no/such is not a valid model ID", FaultKind::NotFound),
-            ("max_tokens: must be positive", FaultKind::InvalidRequest),
-        ] {
-            let body = serde_json::json!({"error": {"message": text, "code": 400}}).to_string();
-            assert_eq!(fault(400, &body).kind, kind, "{text}");
-        }
-        let by_word = r#"{"error":{"message":"x","type":"exceed_context_size_error"}}"#;
-        assert_eq!(fault(400, by_word).kind, FaultKind::PromptTooLong);
-    }
-
-    #[test]
-    fn messages_name_the_thing_and_the_remedy() {
-        let refused = fault(401, r#"{"error":{"message":"bad key canary-key"}}"#).message;
-        assert_eq!(
-            refused,
-            "mine refused the key from TEST_API_KEY (401: bad key [key]): set a valid one or choose another model with --model"
-        );
-        let unknown = fault(404, r#"{"error":{"message":"model 'm1' not found"}}"#).message;
-        assert_eq!(
-            unknown,
-            "mine/m1 is not a model that http://127.0.0.1:9 knows (404: model 'm1' not found): see `agentctl models`"
-        );
-        assert!(fault(404, "<html>nginx</html>").message.contains("check the base URL of mine"));
-    }
-
-    #[test]
-    fn errors_inside_a_stream_go_by_their_word_or_code() {
-        let endpoint = for_tests("mine", "m1", "http://127.0.0.1:9", "canary-key");
-        let table: &[(&str, FaultKind)] = &[
-            (
-                r#"{"type":"error","error":{"type":"overloaded_error","message":"x"}}"#,
-                FaultKind::Overloaded { retry_after_ms: None },
-            ),
-            (r#"{"error":{"type":"rate_limit_error","message":"x"}}"#, FaultKind::RateLimited { retry_after_ms: None }),
-            (r#"{"error":{"type":"invalid_request_error","message":"x"}}"#, FaultKind::InvalidRequest),
-            (r#"{"error":{"code":401,"message":"x"}}"#, FaultKind::Authentication),
-            (r#"{"error":{"code":502,"message":"x"}}"#, FaultKind::Overloaded { retry_after_ms: None }),
-            (r#"{"error":"broken"}"#, FaultKind::Overloaded { retry_after_ms: None }),
-            (r#"{"error":{"message":"prompt is too long"}}"#, FaultKind::PromptTooLong),
-        ];
-        for (body, kind) in table {
-            let value = serde_json::from_str(body).expect("JSON");
-            assert_eq!(Refusal::from_json(&value).into_fault(&endpoint).kind, *kind, "{body}");
-        }
-    }
-}
+mod tests;

@@ -361,8 +361,18 @@ async fn read_capped(response: Response, cap: usize, limit: Duration) -> (String
 async fn refused(endpoint: &Endpoint, response: Response) -> Fault {
     let status = response.status().as_u16();
     let wait = retry_after_ms(response.headers());
+    let should_retry = should_retry(response.headers());
     let (body, _) = read_capped(response, REFUSAL_BYTES, REFUSAL_TIMEOUT).await;
-    Refusal::from_body(status, &body, wait).into_fault(endpoint)
+    Refusal { should_retry, ..Refusal::from_body(status, &body, wait) }.into_fault(endpoint)
+}
+
+/// What the server says itself of trying again; Anthropic and OpenAI do.
+fn should_retry(headers: &HeaderMap) -> Option<bool> {
+    match headers.get("x-should-retry")?.to_str().ok()?.trim() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
 }
 
 /// What a date in `retry-after` counts as: its clock is not ours.
@@ -402,6 +412,15 @@ mod tests {
             let headers = header_map([(*name, *value)].into_iter()).expect("headers");
             assert_eq!(retry_after_ms(&headers), *expected, "{name}: {value}");
         }
+    }
+
+    #[test]
+    fn the_word_on_a_retry_is_read() {
+        for (value, expected) in [("true", Some(true)), (" false ", Some(false)), ("maybe", None)] {
+            let headers = header_map([("x-should-retry", value)].into_iter()).expect("headers");
+            assert_eq!(should_retry(&headers), expected, "{value}");
+        }
+        assert_eq!(should_retry(&HeaderMap::new()), None);
     }
 
     #[tokio::test]
