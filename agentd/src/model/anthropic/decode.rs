@@ -11,7 +11,7 @@ use crate::turn::model_event::{BlockKind, ModelEvent};
 use proto::content::MessageBlock;
 use proto::event::DeltaKind;
 use proto::session::Usage;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -58,14 +58,27 @@ impl Decode {
                 self.over = true;
                 out.push_back(ModelEvent::Fault(Refusal::from_json(value).into_fault(&self.endpoint)));
             }
-            // A whole message in place of a stream, or an event of a later version.
-            "message" => return Err("it sent a whole message in place of a stream".to_owned()),
+            "message" => self.whole(value, out)?,
             "" if value.get("error").is_some() => {
                 self.over = true;
                 out.push_back(ModelEvent::Fault(Refusal::from_json(value).into_fault(&self.endpoint)));
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    /// A whole message in place of a stream.
+    fn whole(&mut self, message: &Value, out: &mut VecDeque<ModelEvent>) -> Result<(), String> {
+        self.usage(message.get("usage"), out);
+        let blocks = message.get("content").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        for (index, block) in blocks.iter().enumerate() {
+            let event = json!({"index": index, "content_block": block});
+            self.block_start(&event, out)?;
+            self.block_stop(&event, out)?;
+        }
+        self.reason = message.get("stop_reason").and_then(Value::as_str).map(str::to_owned);
+        self.stop(out);
         Ok(())
     }
 
@@ -81,7 +94,8 @@ impl Decode {
 
     fn usage(&mut self, usage: Option<&Value>, out: &mut VecDeque<ModelEvent>) {
         let Some(usage) = usage.filter(|usage| usage.is_object()) else { return };
-        let number = |field: &str, before: u64| usage.get(field).and_then(Value::as_u64).unwrap_or(before);
+        // Counts only grow; some gateways leave out in one report, or tell as 0, what another one told.
+        let number = |field: &str, before: u64| usage.get(field).and_then(Value::as_u64).unwrap_or(0).max(before);
         let now = &mut self.usage;
         now.input_tokens = number("input_tokens", now.input_tokens);
         now.output_tokens = number("output_tokens", now.output_tokens);
@@ -217,6 +231,13 @@ impl Decoder for Decode {
     fn event(&mut self, _name: &str, data: &str, out: &mut VecDeque<ModelEvent>) {
         if self.over {
             return;
+        }
+        if data.trim() == "[DONE]" {
+            // Some gateways end every format as another one ends; all but that has to be there.
+            if self.reason.is_some() {
+                return self.stop(out);
+            }
+            return self.end("it ended without a stop reason", out);
         }
         let taken = match serde_json::from_str::<Value>(data) {
             Ok(value) => self.take(&value, out),

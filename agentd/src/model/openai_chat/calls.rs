@@ -113,6 +113,10 @@ impl Calls {
             }
         };
         let Some(call) = self.calls.get_mut(at) else { return Ok(taken) };
+        if call.name.is_empty() {
+            // Some servers begin a call with its id alone.
+            call.name = fragment.name;
+        }
         if fragment.arguments.is_empty() {
             return Ok(taken);
         }

@@ -2,6 +2,7 @@
 //! kind of block begins, a tool call when the next one does, and all are with the finish reason. Pure.
 
 use super::calls::{Calls, Fragment, Taken};
+use super::think::ThinkTags;
 use crate::model::call_ids::CallIds;
 use crate::model::cost;
 use crate::model::endpoint::Endpoint;
@@ -14,6 +15,9 @@ use proto::session::Usage;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// Where servers put reasoning that is not in the text.
+pub(super) const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
 
 /// The block of text or reasoning that grows.
 struct Open {
@@ -28,6 +32,9 @@ pub(super) struct Decode {
     ids: CallIds,
     next_block: usize,
     open: Option<Open>,
+    tags: ThinkTags,
+    /// The field that the open reasoning comes in.
+    reasoning_field: Option<&'static str>,
     calls: Calls,
     refused: bool,
     reason: Option<String>,
@@ -43,6 +50,8 @@ impl Decode {
             ids,
             next_block: 0,
             open: None,
+            tags: ThinkTags::default(),
+            reasoning_field: None,
             calls: Calls::default(),
             refused: false,
             reason: None,
@@ -56,7 +65,10 @@ impl Decode {
         if is_error || chunk.get("error").is_some_and(|error| !error.is_null()) {
             return self.fail(chunk, out);
         }
-        self.usage(chunk.get("usage"), out);
+        // Most send it beside the choices, Moonshot in one, Groq in a field of its own.
+        for path in ["/usage", "/choices/0/usage", "/x_groq/usage"] {
+            self.usage(chunk.pointer(path), out);
+        }
         let Some(choice) = chunk.pointer("/choices/0") else { return Ok(()) };
         if choice.get("error").is_some_and(|error| !error.is_null()) {
             return self.fail(choice, out);
@@ -80,17 +92,19 @@ impl Decode {
     }
 
     fn delta(&mut self, delta: &Value, out: &mut VecDeque<ModelEvent>) -> Result<(), String> {
-        let reasoning = ["reasoning_content", "reasoning"]
-            .iter()
-            .find_map(|field| delta.get(*field).and_then(Value::as_str).filter(|text| !text.is_empty()));
-        if let Some(text) = reasoning {
+        let reasoning = REASONING_FIELDS.iter().find_map(|field| {
+            let text = delta.get(*field).and_then(Value::as_str).filter(|text| !text.is_empty())?;
+            Some((*field, text))
+        });
+        if let Some((field, text)) = reasoning {
             self.grow(DeltaKind::Thinking, text, out);
+            self.reasoning_field = Some(field);
         }
         match delta.get("content") {
-            Some(Value::String(text)) => self.grow(DeltaKind::Text, text, out),
+            Some(Value::String(text)) => self.content(text, out),
             Some(Value::Array(parts)) => {
-                for text in parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)) {
-                    self.grow(DeltaKind::Text, text, out);
+                for part in parts {
+                    self.content_part(part, out);
                 }
             }
             Some(_) | None => {}
@@ -100,10 +114,34 @@ impl Decode {
             self.grow(DeltaKind::Text, text, out);
         }
         let calls = delta.get("tool_calls").and_then(Value::as_array);
-        for call in calls.into_iter().flatten() {
+        // The one call of the first version of this API has a field of its own.
+        let old = delta.get("function_call").filter(|call| call.is_object());
+        for call in calls.into_iter().flatten().chain(old) {
             self.call(Fragment::read(call), out)?;
         }
         Ok(())
+    }
+
+    fn content(&mut self, text: &str, out: &mut VecDeque<ModelEvent>) {
+        for (kind, piece) in self.tags.take(text) {
+            self.grow(kind, &piece, out);
+        }
+    }
+
+    /// A part of a content that is a list; Mistral's thinking is one, and a list of its own.
+    fn content_part(&mut self, part: &Value, out: &mut VecDeque<ModelEvent>) {
+        let text = |part: &Value| part.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+        match part.get("thinking").and_then(Value::as_array) {
+            Some(parts) => self.grow(DeltaKind::Thinking, &parts.iter().map(text).collect::<String>(), out),
+            None => self.content(&text(part), out),
+        }
+    }
+
+    /// No text follows for now: what looked like the beginning of a tag was none.
+    fn pause_content(&mut self, out: &mut VecDeque<ModelEvent>) {
+        if let Some((kind, held)) = self.tags.finish() {
+            self.grow(kind, &held, out);
+        }
     }
 
     /// Adds to the open block of that kind, or opens one.
@@ -128,7 +166,11 @@ impl Decode {
     fn close(&mut self, out: &mut VecDeque<ModelEvent>) {
         let Some(Open { index, kind, text }) = self.open.take() else { return };
         let block = match kind {
-            DeltaKind::Thinking => MessageBlock::Thinking { thinking: text, signature: None },
+            // Servers that want their reasoning back want it in the field that it came in.
+            DeltaKind::Thinking => {
+                let signature = self.reasoning_field.take().map(str::to_owned);
+                MessageBlock::Thinking { thinking: text, signature }
+            }
             DeltaKind::Text | DeltaKind::ToolInput => MessageBlock::Text { text },
         };
         out.push_back(ModelEvent::BlockDone { index, block });
@@ -137,6 +179,7 @@ impl Decode {
     fn call(&mut self, fragment: Fragment, out: &mut VecDeque<ModelEvent>) -> Result<(), String> {
         let Taken { started, part, done } = self.calls.take(fragment, self.next_block, &mut self.ids)?;
         if started.is_some() {
+            self.pause_content(out);
             self.close(out);
         }
         out.extend(done.into_iter().map(|(index, block)| ModelEvent::BlockDone { index, block }));
@@ -157,13 +200,14 @@ impl Decode {
 
     /// Gives out what is still open; of calls, if `only_whole`, those whose arguments are.
     fn finish_with(&mut self, only_whole: bool, reason: &str, out: &mut VecDeque<ModelEvent>) {
+        self.pause_content(out);
         self.close(out);
         out.extend(
             self.calls.finish(only_whole).into_iter().map(|(index, block)| ModelEvent::BlockDone { index, block }),
         );
         let reason = match reason {
             "length" => "max_tokens",
-            "content_filter" => "refusal",
+            "content_filter" | "safety" => "refusal",
             // Some servers say `stop` and send calls, some say `tool_calls` and send none.
             _ if self.calls.any_given_out() => "tool_use",
             _ if self.refused => "refusal",
@@ -178,12 +222,16 @@ impl Decode {
         let (Some(prompt), output) = (number("/prompt_tokens"), number("/completion_tokens").unwrap_or(0)) else {
             return;
         };
-        let cached = number("/prompt_tokens_details/cached_tokens").unwrap_or(0).min(prompt);
+        // OpenAI's place, Moonshot's, DeepSeek's.
+        let read = ["/prompt_tokens_details/cached_tokens", "/cached_tokens", "/prompt_cache_hit_tokens"];
+        let cached = read.into_iter().find_map(number).unwrap_or(0).min(prompt);
+        let fresh = prompt.saturating_sub(cached);
+        let written = number("/prompt_tokens_details/cache_write_tokens").unwrap_or(0).min(fresh);
         let now = Usage {
-            input_tokens: prompt.saturating_sub(cached),
+            input_tokens: fresh.saturating_sub(written),
             output_tokens: output,
             cache_read_tokens: cached,
-            cache_write_tokens: 0,
+            cache_write_tokens: written,
             context_tokens: prompt.saturating_add(output),
             context_window: self.endpoint.context_window,
         };
@@ -207,7 +255,7 @@ impl Decoder for Decode {
         data.trim().is_empty()
     }
 
-    fn event(&mut self, _name: &str, data: &str, out: &mut VecDeque<ModelEvent>) {
+    fn event(&mut self, name: &str, data: &str, out: &mut VecDeque<ModelEvent>) {
         if self.over {
             return;
         }
@@ -219,6 +267,7 @@ impl Decoder for Decode {
             return self.end("it ended without an answer", out);
         }
         let taken = match serde_json::from_str::<Value>(data) {
+            Ok(error) if name == "error" => self.fail(&error, out),
             Ok(chunk) => self.take(&chunk, out),
             Err(_) => Err("a chunk is not JSON".to_owned()),
         };

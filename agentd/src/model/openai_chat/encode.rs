@@ -1,6 +1,7 @@
 //! A request of the Chat Completions API as bytes. The same transcript gives the same bytes, and a
 //! longer one only adds to them. Pure.
 
+use super::decode::REASONING_FIELDS;
 use crate::event::{Message, UserBlock};
 use crate::model::call_ids::safe;
 use crate::model::content::{self, Part};
@@ -33,7 +34,7 @@ pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> Vec<u8> {
     for message in request.messages.iter() {
         match message.as_ref() {
             Message::User(blocks) => user(blocks, &mut messages),
-            Message::Assistant { content, .. } => messages.push(assistant(content)),
+            Message::Assistant { content, model } => messages.push(assistant(content, *model == endpoint.id)),
         }
     }
     body.insert("messages".to_owned(), Value::Array(messages));
@@ -107,10 +108,13 @@ fn picture(block: &ContentBlock) -> Option<Value> {
     }
 }
 
-/// Text and calls; this API has no place for thinking or for another provider's blocks.
-fn assistant(blocks: &[MessageBlock]) -> Value {
+/// Text and calls. Reasoning goes back to its writer only, in the field that it came in: DeepSeek and Moonshot
+/// refuse a call whose reasoning is missing, and servers without such a field never sent any. This API has no place
+/// for another provider's blocks.
+fn assistant(blocks: &[MessageBlock], same_model: bool) -> Value {
     let mut texts: Vec<&str> = Vec::new();
     let mut calls: Vec<Value> = Vec::new();
+    let mut reasoning: Option<(&str, String)> = None;
     for block in blocks {
         match block {
             MessageBlock::Text { text } if !text.is_empty() => texts.push(text),
@@ -119,6 +123,11 @@ fn assistant(blocks: &[MessageBlock]) -> Value {
                 "type": "function",
                 "function": {"name": safe(name, NAME_CHARS), "arguments": content::call_input(input).to_string()},
             })),
+            MessageBlock::Thinking { thinking, signature: Some(field) }
+                if same_model && REASONING_FIELDS.contains(&field.as_str()) =>
+            {
+                reasoning.get_or_insert_with(|| (field, String::new())).1.push_str(thinking);
+            }
             MessageBlock::Text { .. }
             | MessageBlock::Thinking { .. }
             | MessageBlock::RedactedThinking { .. }
@@ -130,8 +139,14 @@ fn assistant(blocks: &[MessageBlock]) -> Value {
         (true, false) => Value::Null,
         (true, true) => Value::from(content::NOTHING),
     };
-    if calls.is_empty() {
-        return json!({"role": "assistant", "content": text});
+    let mut message = Map::new();
+    message.insert("role".to_owned(), json!("assistant"));
+    message.insert("content".to_owned(), text);
+    if let Some((field, text)) = reasoning {
+        message.insert(field.to_owned(), json!(text));
     }
-    json!({"role": "assistant", "content": text, "tool_calls": calls})
+    if !calls.is_empty() {
+        message.insert("tool_calls".to_owned(), Value::Array(calls));
+    }
+    Value::Object(message)
 }

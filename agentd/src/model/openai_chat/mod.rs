@@ -6,6 +6,7 @@ mod decode;
 mod encode;
 #[cfg(test)]
 mod tests;
+mod think;
 
 use super::call_ids::CallIds;
 use super::endpoint::Endpoint;

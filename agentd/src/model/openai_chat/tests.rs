@@ -123,7 +123,7 @@ fn recorded() -> Vec<Value> {
 
 fn recorded_blocks() -> Vec<MessageBlock> {
     vec![
-        MessageBlock::Thinking { thinking: "hm ü".to_owned(), signature: None },
+        MessageBlock::Thinking { thinking: "hm ü".to_owned(), signature: Some("reasoning_content".to_owned()) },
         text("Hello"),
         tool_use("c1", "Read", json!({"file_path": "/a"})),
         tool_use("c2", "Glob", json!({})),
