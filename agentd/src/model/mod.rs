@@ -14,6 +14,8 @@ mod http;
 mod openai_chat;
 mod openai_responses;
 mod providers;
+#[cfg(test)]
+mod quirks;
 mod record;
 mod replay;
 mod request;
