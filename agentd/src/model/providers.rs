@@ -284,6 +284,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn limits_are_known_by_the_models_name() {
+        for (model, limit) in [
+            ("claude-3-5-haiku-latest", 8_192),
+            ("claude-opus-4-20250514", 32_000),
+            ("claude-opus-4-6", 128_000),
+            ("gpt-4o-mini", 16_384),
+            ("gpt-5-chat-latest", 16_384),
+            ("gpt-5", 128_000),
+            ("another", 128_000),
+        ] {
+            assert_eq!(output_limit(model), limit, "{model}");
+        }
+    }
+
+    #[test]
     fn ollama_hosts_are_completed() {
         for (host, expected) in [
             ("127.0.0.1", "http://127.0.0.1:11434/v1"),

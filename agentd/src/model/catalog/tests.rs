@@ -188,6 +188,51 @@ async fn a_provider_of_the_settings_brings_key_headers_and_limits() {
 }
 
 #[tokio::test]
+async fn openai_has_its_own_api_and_what_stands_in_for_it_the_older_one() {
+    let server = Server::start(vec![Reply::stream("")]).await;
+    let at = format!("{}/v1", server.url);
+    let mine = |api| ProviderSettings { base_url: Some(at.clone()), api, ..ProviderSettings::default() };
+    let named = mine(Some(ApiKind::OpenaiResponses));
+    let pointed = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", at.as_str())];
+    let table = [
+        (provider("openai", mine(None)), env(&[("OPENAI_API_KEY", "k")]), "post /v1/chat/completions"),
+        (Settings::default(), env(&pointed), "post /v1/chat/completions"),
+        (provider("openai", named.clone()), env(&pointed), "post /v1/responses"),
+        (provider("openai", named), env(&[]), "post /v1/responses"),
+    ];
+    for (settings, session, expected) in table {
+        ask(Models::new(env(&[])).resolve("openai/gpt-5", &settings, &session).expect("a model")).await;
+        let seen = server.requests().pop().expect("a request");
+        assert!(seen.head.starts_with(expected), "{}", seen.head);
+    }
+    let (session, own) = (env(&[("OPENAI_API_KEY", "k")]), env(&[]));
+    let variables = Variables { session: &session, own: &own };
+    let (api, _) = providers::endpoint("openai", "gpt-5", &Settings::default(), variables).expect("an endpoint");
+    assert_eq!(api, ApiKind::OpenaiResponses, "at its own address");
+}
+
+#[tokio::test]
+async fn the_price_in_the_settings_becomes_a_cost() {
+    let answer = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],
+        "usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":4}}}"#;
+    let server = Server::start(vec![Reply::json(200, answer)]).await;
+    let settings = serde_json::json!({"baseUrl": format!("{}/v1", server.url), "models": [
+        {"id": "m", "price": {"input": 3, "output": 15, "cacheRead": 0.5}}, {"id": "free"},
+    ]});
+    let settings = provider("mine", serde_json::from_value(settings).expect("settings"));
+    let models = Models::new(env(&[]));
+    let mut costs = Vec::new();
+    for name in ["mine/m", "mine/free"] {
+        let events = ask(models.resolve(name, &settings, &env(&[])).expect("a model")).await;
+        costs.push(events.into_iter().find_map(|event| match event {
+            ModelEvent::Cost(cost) => Some((cost.usd * 1e6).round()),
+            _ => None,
+        }));
+    }
+    assert_eq!(costs, [Some(6.0 * 3.0 + 2.0 * 15.0 + 4.0 * 0.5), None]);
+}
+
+#[tokio::test]
 async fn a_key_that_http_cannot_carry_is_told_without_showing_it() {
     let models = Models::new(env(&[("ANTHROPIC_API_KEY", "canary\nkey"), ("ANTHROPIC_BASE_URL", "http://[bad")]));
     let bad_url = models.resolve("anthropic/m", &Settings::default(), &env(&[])).expect("a model");
