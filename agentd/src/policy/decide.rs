@@ -1,5 +1,5 @@
 //! The decision: numbered layers in the seed's order, the first that speaks decides. This version has
-//! layers 1–3, 6–9 and 11; 4, 5, 10, 12 and 13 belong to parts that are not built yet.
+//! layers 1–4, 6–9 and 11; 5, 10, 12 and 13 belong to parts that are not built yet.
 
 use super::rule::{Match, Rule};
 use proto::permission::{DecisionReason, ReasonType};
@@ -39,6 +39,8 @@ pub enum OwnCheck {
     Edits(String),
     /// A person should look at it.
     Unsure(String),
+    /// It is itself a question to a person: no mode and no rule answers it.
+    NeedsPerson(String),
     /// No mode lets it run without a person.
     Unsafe(String),
     /// It can't be allowed.
@@ -74,6 +76,7 @@ fn decide_before_mode(policy: &Policy, call: Call<'_>) -> Verdict {
     }
     match call.own {
         OwnCheck::Forbidden(detail) => return Verdict::Deny(because(ReasonType::Tool, 3, detail)),
+        OwnCheck::NeedsPerson(detail) => return Verdict::Ask(because(ReasonType::Tool, 4, detail)),
         OwnCheck::Unsafe(detail) => return Verdict::Ask(because(ReasonType::SafetyCheck, 6, detail)),
         OwnCheck::Reads(_) | OwnCheck::Edits(_) | OwnCheck::Unsure(_) => {}
     }
@@ -98,9 +101,11 @@ fn decide_before_mode(policy: &Policy, call: Call<'_>) -> Verdict {
         OwnCheck::Edits(_) if policy.mode == Mode::AcceptEdits => {
             Verdict::Allow(because(ReasonType::Mode, 9, "mode acceptEdits"))
         }
-        OwnCheck::Edits(detail) | OwnCheck::Unsure(detail) | OwnCheck::Unsafe(detail) | OwnCheck::Forbidden(detail) => {
-            Verdict::Ask(because(ReasonType::Mode, 9, detail))
-        }
+        OwnCheck::Edits(detail)
+        | OwnCheck::Unsure(detail)
+        | OwnCheck::NeedsPerson(detail)
+        | OwnCheck::Unsafe(detail)
+        | OwnCheck::Forbidden(detail) => Verdict::Ask(because(ReasonType::Mode, 9, detail)),
     }
 }
 
@@ -142,7 +147,7 @@ mod tests {
         }
     }
 
-    fn checks() -> [OwnCheck; 5] {
+    fn checks() -> [OwnCheck; 6] {
         let text = || "why".to_owned();
         [
             OwnCheck::Reads(text()),
@@ -150,18 +155,20 @@ mod tests {
             OwnCheck::Unsure(text()),
             OwnCheck::Unsafe(text()),
             OwnCheck::Forbidden(text()),
+            OwnCheck::NeedsPerson(text()),
         ]
     }
 
-    /// Every mode against every opinion of the tool, without rules.
+    /// Seed rows T14, P04: a tool that needs a person asks in every mode, also in bypass, where nothing else that is
+    /// plain is asked; dontAsk turns the question into a denial.
     #[test]
     fn modes_and_checks() {
         let expected = |mode: Mode| match mode {
-            Mode::Default | Mode::Auto => [("allow", 9), ("ask", 9), ("ask", 9), ("ask", 6), ("deny", 3)],
-            Mode::AcceptEdits => [("allow", 9), ("allow", 9), ("ask", 9), ("ask", 6), ("deny", 3)],
-            Mode::Plan => [("allow", 9), ("deny", 7), ("deny", 7), ("ask", 6), ("deny", 3)],
-            Mode::DontAsk => [("allow", 9), ("deny", 11), ("deny", 11), ("deny", 11), ("deny", 3)],
-            Mode::BypassPermissions => [("allow", 7), ("allow", 7), ("allow", 7), ("ask", 6), ("deny", 3)],
+            Mode::Default | Mode::Auto => [("allow", 9), ("ask", 9), ("ask", 9), ("ask", 6), ("deny", 3), ("ask", 4)],
+            Mode::AcceptEdits => [("allow", 9), ("allow", 9), ("ask", 9), ("ask", 6), ("deny", 3), ("ask", 4)],
+            Mode::Plan => [("allow", 9), ("deny", 7), ("deny", 7), ("ask", 6), ("deny", 3), ("ask", 4)],
+            Mode::DontAsk => [("allow", 9), ("deny", 11), ("deny", 11), ("deny", 11), ("deny", 3), ("deny", 11)],
+            Mode::BypassPermissions => [("allow", 7), ("allow", 7), ("allow", 7), ("ask", 6), ("deny", 3), ("ask", 4)],
         };
         for mode in Mode::ALL {
             let policy = Policy { mode, ..Policy::default() };
@@ -201,5 +208,6 @@ mod tests {
         let policy = Policy { allow: vec![(Rule::parse("Bash(make)").unwrap(), "user")], ..Policy::default() };
         assert_eq!(outcome(&policy, &checks()[2]), ("allow", 8));
         assert_eq!(outcome(&policy, &checks()[3]), ("ask", 6));
+        assert_eq!(outcome(&policy, &checks()[5]), ("ask", 4));
     }
 }

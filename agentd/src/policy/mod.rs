@@ -5,4 +5,4 @@ mod decide;
 mod rule;
 
 pub use decide::{Call, OwnCheck, Policy, Verdict, decide};
-pub use rule::{Rule, RuleError};
+pub use rule::{Rule, RuleError, wildcard};

@@ -72,8 +72,16 @@ impl Rule {
             "*" => true,
             "Edit" => matches!(tool, "Edit" | "Write" | "NotebookEdit"),
             "Read" => matches!(tool, "Read" | "Grep" | "Glob"),
-            name => name == tool,
+            name if name.contains('*') => wildcard(name, tool),
+            name => name == tool || is_server_of(name, tool),
         }
+    }
+
+    /// Whether the rule, without any content, speaks of every call of this tool: such a deny rule takes the tool
+    /// out of what the model is told of (seed row R01).
+    #[must_use]
+    pub fn covers(&self, tool: &str) -> bool {
+        self.content.is_none() && self.names(tool)
     }
 
     /// Whether the rule's content is a pattern, which this version can't judge.
@@ -94,6 +102,26 @@ impl Rule {
     pub fn is_glob(&self) -> bool {
         self.tool.contains('*')
     }
+}
+
+/// Whether a rule's name is an MCP server, and the tool one of its tools: `mcp__memory` stands for all of them.
+fn is_server_of(name: &str, tool: &str) -> bool {
+    let server = name.strip_prefix("mcp__").filter(|server| !server.contains("__"));
+    server.is_some() && tool.strip_prefix(name).is_some_and(|rest| rest.starts_with("__"))
+}
+
+/// Whether a text fits a pattern in which `*` stands for any characters.
+#[must_use]
+pub fn wildcard(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = rest.get(at + part.len()..).unwrap_or_default();
+    }
+    rest.ends_with(last)
 }
 
 impl fmt::Display for Rule {
@@ -137,5 +165,40 @@ mod tests {
         let matches = |rule: &str, tool: &str| Rule::parse(rule).unwrap().matches(tool, &json!({})) == Match::Yes;
         assert!(matches("Edit", "Write") && matches("Read", "Grep") && matches("*", "Bash"));
         assert!(!matches("Write", "Edit") && !matches("Edit", "Read"));
+    }
+
+    #[test]
+    fn a_rule_may_name_a_server_or_a_pattern_of_tools() {
+        for (rule, tool, covers) in [
+            ("mcp__memory", "mcp__memory__store", true),
+            ("mcp__memory", "mcp__memory2__store", false),
+            ("mcp__memory", "mcp__memory", true),
+            ("mcp__*", "mcp__memory__store", true),
+            ("mcp__*", "Bash", false),
+            ("mcp__memory__get_*", "mcp__memory__get_one", true),
+            ("mcp__memory__get_*", "mcp__memory__store", false),
+            ("*", "Bash", true),
+            ("Bash", "Bash", true),
+            ("Bash(rm)", "Bash", false),
+        ] {
+            assert_eq!(Rule::parse(rule).unwrap().covers(tool), covers, "{rule} {tool}");
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, text, fits) in [
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("a*", "a", true),
+            ("*b", "ab", true),
+            ("a*a", "a", false),
+            ("git * main", "git push origin main", true),
+            ("git * main", "git main", false),
+            ("*x*x*", "axbx", true),
+            ("*", "", true),
+        ] {
+            assert_eq!(wildcard(pattern, text), fits, "{pattern} {text}");
+        }
     }
 }

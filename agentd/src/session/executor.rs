@@ -145,7 +145,7 @@ async fn examine(job: &CallJob, tool: &Arc<dyn Tool>, input: Value) -> Result<Ow
     let (tool, context) = (Arc::clone(tool), job.context.clone());
     blocking(job, move || {
         validate(tool.as_ref(), &input, &context)?;
-        Ok(own_check(tool.check_permission(&input, &context)))
+        Ok(own_check(tool.as_ref(), tool.check_permission(&input, &context)))
     })
     .await?
     .map_err(|message: String| Ending::Failed(tool_use_error(&message)))
@@ -276,13 +276,14 @@ fn pids(context: &ToolContext) -> Vec<u32> {
         .collect()
 }
 
-fn own_check(verdict: ToolVerdict) -> OwnCheck {
+fn own_check(tool: &dyn Tool, verdict: ToolVerdict) -> OwnCheck {
     match verdict {
+        ToolVerdict::Deny { detail } => OwnCheck::Forbidden(detail),
+        _ if tool.requires_user_interaction() => OwnCheck::NeedsPerson(format!("{} asks a person", tool.name())),
         ToolVerdict::Allow { detail } => OwnCheck::Reads(detail),
         ToolVerdict::AskEdit { detail } => OwnCheck::Edits(detail),
         ToolVerdict::Ask { detail } => OwnCheck::Unsure(detail),
         ToolVerdict::Safety { detail } => OwnCheck::Unsafe(detail),
-        ToolVerdict::Deny { detail } => OwnCheck::Forbidden(detail),
     }
 }
 
