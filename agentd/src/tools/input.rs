@@ -1,6 +1,7 @@
 //! Inputs of tools: from the model's JSON to a typed value, and from the type to the schema that the model
 //! is shown. Called by every tool. Knows no tool.
 
+use super::json_schema;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -29,75 +30,19 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
 /// # Errors
 /// One sentence that names the field and what is expected.
 pub(super) fn parse<T: JsonSchema + DeserializeOwned>(input: &Value) -> Result<T, String> {
-    check(input, &schema::<T>())?;
+    let input = without_nulls(input)?;
+    json_schema::check(&input, &schema::<T>())?;
     T::deserialize(input).map_err(|error| format!("the input is not valid: {error}"))
 }
 
-/// What serde would say less clearly: which field is missing, unknown, or of the wrong kind.
-fn check(input: &Value, schema: &Value) -> Result<(), String> {
-    let Value::Object(fields) = input else {
-        return Err(format!("the input must be a JSON object, not {}", kind_of(input)));
-    };
-    let none = Map::new();
-    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
-    let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    for name in required.iter().filter_map(Value::as_str) {
-        if fields.get(name).is_none_or(Value::is_null) {
-            return Err(format!("the field `{name}` is missing; it must be {}", expectation(properties.get(name))));
+/// The input without fields that are null: that counts as absent.
+fn without_nulls(input: &Value) -> Result<Value, String> {
+    match input {
+        Value::Object(fields) => {
+            let given = fields.iter().filter(|(_, value)| !value.is_null());
+            Ok(Value::Object(given.map(|(name, value)| (name.clone(), value.clone())).collect()))
         }
-    }
-    for (name, value) in fields {
-        let Some(property) = properties.get(name) else {
-            let known: Vec<String> = properties.keys().map(|known| format!("`{known}`")).collect();
-            return Err(format!("the field `{name}` is unknown; the fields are {}", known.join(", ")));
-        };
-        if !value.is_null() && !fits(value, property) {
-            return Err(format!("the field `{name}` must be {}, not {}", expectation(Some(property)), kind_of(value)));
-        }
-    }
-    Ok(())
-}
-
-fn fits(value: &Value, property: &Value) -> bool {
-    if let Some(choices) = property.get("enum").and_then(Value::as_array) {
-        return choices.contains(value);
-    }
-    match property.get("type").and_then(Value::as_str) {
-        Some("string") => value.is_string(),
-        Some("boolean") => value.is_boolean(),
-        Some("integer") => {
-            value.as_u64().is_some_and(|number| number >= property.get("minimum").and_then(Value::as_u64).unwrap_or(0))
-        }
-        _ => true,
-    }
-}
-
-fn expectation(property: Option<&Value>) -> String {
-    let Some(property) = property else { return "given".to_owned() };
-    if let Some(choices) = property.get("enum").and_then(Value::as_array) {
-        let choices: Vec<String> =
-            choices.iter().filter_map(Value::as_str).map(|choice| format!("\"{choice}\"")).collect();
-        return format!("one of {}", choices.join(", "));
-    }
-    match property.get("type").and_then(Value::as_str) {
-        Some("string") => "a string".to_owned(),
-        Some("boolean") => "true or false".to_owned(),
-        Some("integer") => match property.get("minimum").and_then(Value::as_u64) {
-            Some(minimum) if minimum > 0 => format!("a whole number of at least {minimum}"),
-            _ => "a whole number".to_owned(),
-        },
-        _ => "given".to_owned(),
-    }
-}
-
-fn kind_of(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => format!("the number {number}"),
-        Value::String(text) => format!("the string \"{}\"", crate::base::text::one_line(text, 40)),
-        Value::Array(_) => "a list".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
+        other => Err(format!("the input must be a JSON object, not {}", json_schema::kind_of(other))),
     }
 }
 

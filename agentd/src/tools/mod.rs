@@ -11,6 +11,7 @@ mod edit_text;
 mod glob;
 mod grep;
 mod input;
+mod json_schema;
 mod large_result;
 mod paths;
 mod read;
