@@ -4,10 +4,11 @@
 use super::bash_exit::{is_failure, signal_name};
 use super::bash_git::config_runs_programs;
 use super::bash_readonly::{analyse, is_read_only};
+use super::bash_rule;
 use super::input::{parse, schema};
 use super::large_result::{Fitted, fit_file};
 use super::paths::{is_inside, locate};
-use super::tool::{Progress, Tool, ToolContext, ToolOutput, ToolVerdict};
+use super::tool::{PermissionMatcher, Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
 use crate::process::{CommandSpec, End, Finished, Limits, OutputPart};
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
@@ -50,12 +51,27 @@ impl Tool for Bash {
         "Bash"
     }
 
-    fn description(&self) -> String {
-        "Runs a command in bash, in the session's folder. Each call starts a new shell: variables and `cd` don't last. \
-         There is no standard input and no terminal, so nothing can ask a question. Standard output and error come \
-         together; what is too long goes to a file. The call ends when the shell does: what it left in the background \
-         goes on until the session ends. To read, search or change files use the other tools."
-            .to_owned()
+    fn prompt(&self, options: &PromptOptions) -> String {
+        let jobs = [
+            ("read files", "Read"),
+            ("search for text", "Grep"),
+            ("find files", "Glob"),
+            ("change files", "Edit"),
+            ("write files", "Write"),
+        ];
+        let there = jobs.iter().filter(|(_, tool)| options.has(tool));
+        let others: Vec<String> = there.map(|(job, tool)| format!("{tool} to {job}")).collect();
+        let others = if others.is_empty() { String::new() } else { format!(" Rather use {}.", others.join(", ")) };
+        format!(
+            "Runs a command in bash, in the session's folder. Each call starts a new shell: variables and `cd` don't \
+             last. There is no standard input and no terminal, so nothing can ask a question. Standard output and error \
+             come together; what is too long goes to a file. The call ends when the shell does: what it left in the \
+             background goes on until the session ends.{others}"
+        )
+    }
+
+    fn strict(&self) -> bool {
+        true
     }
 
     fn input_schema(&self) -> Value {
@@ -109,6 +125,20 @@ impl Tool for Bash {
             Some(detail) => ToolVerdict::Allow { detail: detail.to_owned() },
             None => ToolVerdict::Ask { detail: "a command may change anything".to_owned() },
         }
+    }
+
+    fn matcher(&self, input: &Value, _context: &ToolContext) -> PermissionMatcher {
+        bash_rule::matcher(command_of(input).unwrap_or_default())
+    }
+
+    fn classifier_input(&self, input: &Value) -> String {
+        command_of(input).unwrap_or_default().to_owned()
+    }
+
+    fn progress_text(&self, input: &Value, progress: &Progress) -> String {
+        let last = progress.text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        let size = kibibytes(progress.total_bytes);
+        format!("{} ({size}): {}", self.title(input), crate::base::text::one_line(last, 80))
     }
 
     fn title(&self, input: &Value) -> String {
@@ -228,13 +258,17 @@ async fn report(command: &str, timeout: Duration, finished: Finished, path: Path
 
 fn size_of(fitted: &Fitted, total_bytes: u64) -> String {
     if fitted.whole.is_some() {
-        return format!("{} KiB of output", total_bytes.div_ceil(1024));
+        return format!("{} of output", kibibytes(total_bytes));
     }
     match fitted.text.lines().count() {
         0 => "no output".to_owned(),
         1 => "1 line".to_owned(),
         lines => format!("{lines} lines"),
     }
+}
+
+fn kibibytes(bytes: u64) -> String {
+    format!("{} KiB", bytes.div_ceil(1024))
 }
 
 fn processes_sentence(finished: &Finished, output: &Path) -> Option<String> {

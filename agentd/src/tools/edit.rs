@@ -4,10 +4,13 @@
 use super::diff;
 use super::edit_text::{self, Edited, Refusal};
 use super::input::{parse, schema};
+use super::matching;
 use super::paths::{Place, changing, locate, shown};
 use super::read_state::Knowledge;
 use super::text_file::{self, Loaded};
-use super::tool::{FileChange, Tool, ToolContext, ToolOutput, ToolVerdict};
+use super::tool::{
+    FileChange, PermissionMatcher, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict, with_absolute_path,
+};
 use futures::future::BoxFuture;
 use proto::event::ToolKind;
 use proto::permission::Preview;
@@ -59,7 +62,7 @@ impl Tool for Edit {
         "Edit"
     }
 
-    fn description(&self) -> String {
+    fn prompt(&self, _options: &PromptOptions) -> String {
         "Replaces a text in a file by another. The file must have been read before (at least the lines that change) \
          and must not have changed since. old_string must be in the file exactly once, white space included: take in \
          more of the lines around it to make it unique, or set replace_all. The file's line ends, encoding and mode \
@@ -84,6 +87,19 @@ impl Tool for Edit {
             Ok(place) => changing(&place, context),
             Err(detail) => ToolVerdict::Ask { detail },
         }
+    }
+
+    fn observable_input(&self, input: &Value, context: &ToolContext) -> Option<Value> {
+        with_absolute_path(input, context)
+    }
+
+    fn matcher(&self, input: &Value, context: &ToolContext) -> PermissionMatcher {
+        matching::by_path(input, "file_path", context)
+    }
+
+    fn classifier_input(&self, input: &Value) -> String {
+        let text = input.get("new_string").and_then(Value::as_str).unwrap_or_default();
+        format!("{}: {text}", self.title(input))
     }
 
     fn title(&self, input: &Value) -> String {

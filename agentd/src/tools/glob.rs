@@ -2,9 +2,10 @@
 
 use super::input::{parse, schema};
 use super::large_result;
+use super::matching;
 use super::paths::{Place, locate, reading, shown};
 use super::search_walk;
-use super::tool::{Tool, ToolContext, ToolOutput, ToolVerdict};
+use super::tool::{PermissionMatcher, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
 use futures::future::BoxFuture;
 use globset::{GlobBuilder, GlobMatcher};
 use proto::event::ToolKind;
@@ -33,7 +34,7 @@ impl Tool for Glob {
         "Glob"
     }
 
-    fn description(&self) -> String {
+    fn prompt(&self, _options: &PromptOptions) -> String {
         format!(
             "Finds files whose path matches a pattern, such as `**/*.rs`. The newest come first, at most {MAX_RESULTS}. \
              Hidden and ignored files are included; the folders of version control systems are not."
@@ -54,6 +55,18 @@ impl Tool for Glob {
 
     fn concurrency_safe(&self, _input: &Value) -> bool {
         true
+    }
+
+    fn blocks_interrupt(&self, _input: &Value) -> bool {
+        false
+    }
+
+    fn matcher(&self, input: &Value, context: &ToolContext) -> PermissionMatcher {
+        matching::by_path(input, "path", context)
+    }
+
+    fn classifier_input(&self, input: &Value) -> String {
+        self.title(input)
     }
 
     fn validate(&self, input: &Value, context: &ToolContext) -> Result<(), String> {

@@ -1,8 +1,9 @@
 //! Grep: lines by a regular expression, on ripgrep's own crates. Only reads.
 
 use super::input::{parse, schema};
+use super::matching;
 use super::paths::{Place, locate, reading};
-use super::tool::{Tool, ToolContext, ToolOutput, ToolVerdict};
+use super::tool::{PermissionMatcher, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
 use futures::future::BoxFuture;
 use proto::event::ToolKind;
 use schemars::JsonSchema;
@@ -86,7 +87,7 @@ impl Tool for Grep {
         "Grep"
     }
 
-    fn description(&self) -> String {
+    fn prompt(&self, _options: &PromptOptions) -> String {
         "Searches the contents of files for a regular expression, as ripgrep does. Hidden files are included; files \
          that .gitignore names, binary files and the folders of version control systems are not. Results are sorted by \
          path. Use it rather than grep or rg in Bash."
@@ -107,6 +108,18 @@ impl Tool for Grep {
 
     fn concurrency_safe(&self, _input: &Value) -> bool {
         true
+    }
+
+    fn blocks_interrupt(&self, _input: &Value) -> bool {
+        false
+    }
+
+    fn matcher(&self, input: &Value, context: &ToolContext) -> PermissionMatcher {
+        matching::by_path(input, "path", context)
+    }
+
+    fn classifier_input(&self, input: &Value) -> String {
+        self.title(input)
     }
 
     fn validate(&self, input: &Value, context: &ToolContext) -> Result<(), String> {

@@ -5,6 +5,7 @@ mod bash;
 mod bash_exit;
 mod bash_git;
 mod bash_readonly;
+mod bash_rule;
 mod diff;
 mod edit;
 mod edit_text;
@@ -13,6 +14,7 @@ mod grep;
 mod input;
 mod json_schema;
 mod large_result;
+mod matching;
 mod paths;
 mod read;
 mod read_state;
@@ -24,7 +26,7 @@ mod write;
 
 pub use read_state::{FileState, ReadState};
 pub use registry::{Definition, Registry};
-pub use tool::{FileChange, Progress, Tool, ToolContext, ToolOutput, ToolVerdict};
+pub use tool::{FileChange, PermissionMatcher, Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
 
 #[cfg(test)]
 mod testing;

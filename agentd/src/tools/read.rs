@@ -2,9 +2,10 @@
 //! state what was seen.
 
 use super::input::{parse, schema};
+use super::matching;
 use super::paths::{Place, locate, reading, shown};
 use super::text_file::{self, MAX_WHOLE_BYTES};
-use super::tool::{Tool, ToolContext, ToolOutput, ToolVerdict};
+use super::tool::{PermissionMatcher, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict, with_absolute_path};
 use base64::Engine as _;
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
@@ -43,11 +44,14 @@ impl Tool for Read {
         "Read"
     }
 
-    fn description(&self) -> String {
+    fn prompt(&self, options: &PromptOptions) -> String {
+        let list = if options.has("Glob") { "Glob" } else { "`ls` in Bash" };
+        let change = if options.has("Write") { "Edit or Write" } else { "Edit" };
         format!(
             "Reads a file. Each line comes with its number and a tab before it. Without offset and limit the first \
              {DEFAULT_LINES} lines are read; lines longer than {MAX_LINE_CHARS} characters are cut. PNG, JPEG, GIF and \
-             WebP files come as pictures. It can't list a folder. A file must be read before Edit or Write may change it."
+             WebP files come as pictures. It can't list a folder: use {list}. A file must be read before {change} may \
+             change it."
         )
     }
 
@@ -67,6 +71,14 @@ impl Tool for Read {
         true
     }
 
+    fn blocks_interrupt(&self, _input: &Value) -> bool {
+        false
+    }
+
+    fn observable_input(&self, input: &Value, context: &ToolContext) -> Option<Value> {
+        with_absolute_path(input, context)
+    }
+
     fn validate(&self, input: &Value, context: &ToolContext) -> Result<(), String> {
         let input: Input = parse(input)?;
         locate(&input.file_path, context).map(|_| ())
@@ -77,6 +89,14 @@ impl Tool for Read {
             Ok(place) => reading(&place, context),
             Err(detail) => ToolVerdict::Ask { detail },
         }
+    }
+
+    fn matcher(&self, input: &Value, context: &ToolContext) -> PermissionMatcher {
+        matching::by_path(input, "file_path", context)
+    }
+
+    fn classifier_input(&self, input: &Value) -> String {
+        self.title(input)
     }
 
     fn title(&self, input: &Value) -> String {

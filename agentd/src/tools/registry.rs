@@ -46,7 +46,7 @@ impl Registry {
             .iter()
             .map(|tool| Definition {
                 name: tool.name().to_owned(),
-                description: tool.description(),
+                description: tool.prompt(&super::tool::PromptOptions::default()),
                 input_schema: tool.input_schema(),
             })
             .collect();

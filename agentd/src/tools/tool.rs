@@ -12,7 +12,31 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// A tool. Predicates take the input, since `ls` and `rm` are one tool; they fail closed.
+/// What the text that a model is told of a tool may depend on. The same options give the same text, so that prompt
+/// caches hold: what changes within a turn is no part of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct PromptOptions {
+    /// The model, as `provider/model`.
+    pub model: String,
+    /// The names of all tools of the turn, also of those that have to be searched for.
+    pub tools: Vec<String>,
+    /// Whether there are only the few tools of simple mode (seed row R07).
+    pub simple: bool,
+}
+
+impl PromptOptions {
+    /// Whether the model can call a tool of this name.
+    #[must_use]
+    pub fn has(&self, tool: &str) -> bool {
+        self.tools.iter().any(|name| name == tool)
+    }
+}
+
+/// Says of a rule's content, such as `git *`, whether it speaks of a call. Made once for a call, asked for many rules.
+pub type PermissionMatcher = Box<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// A tool, built in or from an MCP server (seed row T01). Predicates take the input, since `ls` and `rm` are one tool;
+/// they fail closed (seed row T06).
 pub trait Tool: Send + Sync {
     /// Its name, as the model calls it.
     fn name(&self) -> &str;
@@ -22,18 +46,72 @@ pub trait Tool: Send + Sync {
         &[]
     }
 
-    /// What the model is told of it.
-    fn description(&self) -> String;
+    /// Words beside its name and its text by which a search finds it (seed row T02).
+    fn search_hint(&self) -> &str {
+        ""
+    }
 
-    /// The JSON Schema of its input, unknown fields denied.
-    fn input_schema(&self) -> Value;
+    /// `builtin`, or the MCP server that it comes from.
+    fn source(&self) -> &str {
+        "builtin"
+    }
+
+    /// Whether it is there at all, on this machine and in this daemon (seed row R01).
+    fn is_enabled(&self) -> bool {
+        true
+    }
+
+    /// What the model is told of it (seed rows T05, A03).
+    fn prompt(&self, options: &PromptOptions) -> String;
+
+    /// The JSON Schema of its input, made from the input's type, unknown fields denied. A tool that has none says so in
+    /// [`Tool::input_json_schema`].
+    fn input_schema(&self) -> Value {
+        serde_json::json!({"type": "object"})
+    }
+
+    /// The JSON Schema of its input as it came with the tool; it goes to the model unchanged (seed rows T03, A02).
+    fn input_json_schema(&self) -> Option<Value> {
+        None
+    }
+
+    /// The JSON Schema of [`ToolOutput::data`].
+    fn output_schema(&self) -> Option<Value> {
+        None
+    }
 
     /// What it does, for icons.
     fn kind(&self) -> ToolKind;
 
+    /// Whether it comes from an MCP server (seed row T11).
+    fn is_mcp(&self) -> bool {
+        false
+    }
+
+    /// Whether models that can should be held to its schema while they write the input (seed rows T11, A04).
+    fn strict(&self) -> bool {
+        false
+    }
+
+    /// Whether models are told of it only once they have searched for it (seed row T09). Servers bring tools by the
+    /// dozen, most of which a session never needs.
+    fn should_defer(&self) -> bool {
+        self.is_mcp()
+    }
+
+    /// Whether models are told of it from the start, whatever [`Tool::should_defer`] says.
+    fn always_load(&self) -> bool {
+        false
+    }
+
     /// Whether this call only reads.
     fn read_only(&self, _input: &Value) -> bool {
         false
+    }
+
+    /// Whether this call may do what can't be undone.
+    fn destructive(&self, input: &Value) -> bool {
+        !self.read_only(input)
     }
 
     /// Whether this call may run beside others (seed row C05).
@@ -72,19 +150,51 @@ pub trait Tool: Send + Sync {
         vec![ContentBlock::text(data.as_str().map_or_else(|| data.to_string(), str::to_owned))]
     }
 
-    /// Stage A of the pipeline: the input's shape, then the tool's own check (seed rows X03, X05).
+    /// Stage A of the pipeline: the input's shape, then the tool's own check (seed rows X03, X05). May read files.
     ///
     /// # Errors
     /// One sentence that names the field and what is expected, for the model.
-    fn validate(&self, input: &Value, context: &ToolContext) -> Result<(), String>;
+    fn validate(&self, input: &Value, _context: &ToolContext) -> Result<(), String> {
+        super::json_schema::check(input, &schema_of(self))
+    }
 
-    /// What the tool itself thinks of the call; rules and modes are laid over it by `policy`.
+    /// What the tool itself thinks of the call; rules and modes are laid over it by `policy`. May read files.
     fn check_permission(&self, _input: &Value, _context: &ToolContext) -> ToolVerdict {
         ToolVerdict::Ask { detail: format!("{} may change something", self.name()) }
     }
 
-    /// One line for people, such as `Edit src/main.rs`.
+    /// Reads the call once, to say of the content of many rules whether it speaks of this call (seed row T13). It may
+    /// say so of too many: it is for what tightens (deny and ask rules, conditions of hooks), never for what widens.
+    fn matcher(&self, input: &Value, _context: &ToolContext) -> PermissionMatcher {
+        super::matching::by_field(input)
+    }
+
+    /// The call in few words, for a model that judges whether it is safe (seed row T12).
+    fn classifier_input(&self, input: &Value) -> String {
+        format!("{} {input}", self.name())
+    }
+
+    /// One line for people on the call, such as `Edit src/main.rs` (seed row T08).
     fn title(&self, input: &Value) -> String;
+
+    /// One line for people while it runs.
+    fn progress_text(&self, input: &Value, progress: &Progress) -> String {
+        let last = progress.text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        match last {
+            "" => self.title(input),
+            last => format!("{}: {}", self.title(input), crate::base::text::one_line(last, 80)),
+        }
+    }
+
+    /// One line for people on what it gave.
+    fn result_text(&self, output: &ToolOutput) -> String {
+        output.summary.clone()
+    }
+
+    /// One line for people on why it failed, or did not run.
+    fn error_text(&self, message: &str) -> String {
+        crate::base::text::one_line(message, 120)
+    }
 
     /// What the call would do, for the person who is asked. Reads files, changes nothing.
     fn preview(&self, _input: &Value, _context: &ToolContext) -> Option<Preview> {
@@ -93,6 +203,11 @@ pub trait Tool: Send + Sync {
 
     /// Runs the call. Returns soon after `context.cancel` fires, and only when its processes are gone.
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, ToolOutput>;
+}
+
+/// The JSON Schema of a tool's input: its own, else the one of its type.
+pub(super) fn schema_of(tool: &(impl Tool + ?Sized)) -> Value {
+    tool.input_json_schema().unwrap_or_else(|| tool.input_schema())
 }
 
 /// What a tool thinks of a call.
@@ -194,6 +309,8 @@ pub struct ToolOutput {
     pub context: Option<ContextChange>,
     /// What an MCP server sends along.
     pub mcp_meta: Option<Value>,
+    /// Deferred tools that the call found: the model is told of them from its next answer on (seed row T09).
+    pub discovered: Vec<String>,
 }
 
 /// A change of a file.
@@ -233,6 +350,16 @@ pub(super) fn title(name: &str, input: &Value, field: &str) -> String {
         Some(text) => format!("{name} {}", crate::base::text::one_line(text, 120)),
         None => name.to_owned(),
     }
+}
+
+/// The input with the field `file_path` made absolute; `None` if it is so already, or is no path.
+pub(super) fn with_absolute_path(input: &Value, context: &ToolContext) -> Option<Value> {
+    let path = input.get("file_path")?.as_str()?;
+    let absolute: PathBuf = super::paths::locate(path, context).ok()?.path.components().collect();
+    let absolute = absolute.to_str().filter(|absolute| *absolute != path)?;
+    let mut observable = input.clone();
+    observable.as_object_mut()?.insert("file_path".to_owned(), Value::from(absolute));
+    Some(observable)
 }
 
 /// Runs a call's work, which reads and writes files, where it holds nobody up.

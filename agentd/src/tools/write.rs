@@ -3,10 +3,13 @@
 
 use super::diff;
 use super::input::{parse, schema};
+use super::matching;
 use super::paths::{Place, changing, locate, shown};
 use super::read_state::Knowledge;
 use super::text_file::{self, Loaded};
-use super::tool::{FileChange, Tool, ToolContext, ToolOutput, ToolVerdict};
+use super::tool::{
+    FileChange, PermissionMatcher, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict, with_absolute_path,
+};
 use futures::future::BoxFuture;
 use proto::event::ToolKind;
 use proto::permission::Preview;
@@ -47,7 +50,7 @@ impl Tool for Write {
         "Write"
     }
 
-    fn description(&self) -> String {
+    fn prompt(&self, _options: &PromptOptions) -> String {
         "Writes a whole file: a new one, with the folders above it, or in the place of one that exists. One that \
          exists must have been read as a whole before, and must not have changed since. To change a part of a file, \
          use Edit."
@@ -71,6 +74,19 @@ impl Tool for Write {
             Ok(place) => changing(&place, context),
             Err(detail) => ToolVerdict::Ask { detail },
         }
+    }
+
+    fn observable_input(&self, input: &Value, context: &ToolContext) -> Option<Value> {
+        with_absolute_path(input, context)
+    }
+
+    fn matcher(&self, input: &Value, context: &ToolContext) -> PermissionMatcher {
+        matching::by_path(input, "file_path", context)
+    }
+
+    fn classifier_input(&self, input: &Value) -> String {
+        let text = input.get("content").and_then(Value::as_str).unwrap_or_default();
+        format!("{}: {text}", self.title(input))
     }
 
     fn title(&self, input: &Value) -> String {
