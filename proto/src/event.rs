@@ -575,6 +575,9 @@ pub struct ToolEndedDetails {
     /// What an MCP server sends along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_meta: Option<Value>,
+    /// Deferred tools that the call found: from here on the model is told of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub discovered: Vec<String>,
 }
 
 impl TurnOptions {

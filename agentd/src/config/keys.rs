@@ -87,7 +87,17 @@ pub(super) fn children(path: &[&str]) -> Option<&'static [&'static str]> {
             "disableAutoMode",
         ]),
         ["providers", _] => Some(&["api", "baseUrl", "apiKeyEnv", "apiKeyFile", "apiKeyHelper", "headers", "models"]),
-        ["tools"] => Some(&["maxConcurrency", "cascade", "simple", "search", "interrupt", "batchResultChars", "bash"]),
+        ["tools"] => Some(&[
+            "maxConcurrency",
+            "cascade",
+            "simple",
+            "search",
+            "strict",
+            "eagerInput",
+            "interrupt",
+            "batchResultChars",
+            "bash",
+        ]),
         ["tools", "bash"] => Some(&["timeoutMs", "maxTimeoutMs"]),
         ["limits"] => {
             Some(&["streamIdleMs", "answerMs", "retries", "retryTotalMs", "maxTurns", "drainMs", "killGraceMs"])

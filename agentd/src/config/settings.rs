@@ -1,6 +1,7 @@
 //! The settings as one value, all layers merged (PROTOCOL.md §9). Unknown keys are kept out and
 //! reported by the loader.
 
+use crate::base::environment::Environment;
 use proto::session::Mode;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -116,6 +117,11 @@ pub struct ToolSettings {
     pub simple: bool,
     /// Whether tools that are seldom needed are told of only once they were searched for (seed row T09).
     pub search: bool,
+    /// Whether models that can are held to a tool's schema while they write its input (seed row A04). The first use of a
+    /// schema makes an answer slower.
+    pub strict: bool,
+    /// Whether the input of tools is streamed as it is written, where the API itself is asked (seed row A05).
+    pub eager_input: bool,
     /// What a prompt that interrupts does to a running call, by tool; where absent, the tool's own answer holds
     /// (seed row I10).
     pub interrupt: BTreeMap<String, Interrupt>,
@@ -185,10 +191,28 @@ impl Default for ToolSettings {
             cascade: Cascade::default(),
             simple: false,
             search: true,
+            strict: false,
+            eager_input: true,
             interrupt: BTreeMap::new(),
             batch_result_chars: 200_000,
             bash: BashSettings::default(),
         }
+    }
+}
+
+impl ToolSettings {
+    /// The settings with the variables of Claude Code laid over them, as a client's environment holds them:
+    /// `CLAUDE_CODE_SIMPLE` (seed row R07) and `CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY` (seed row C04).
+    #[must_use]
+    pub fn with_environment(mut self, env: &Environment) -> Self {
+        if let Some(simple) = env.get("CLAUDE_CODE_SIMPLE") {
+            self.simple = !matches!(simple.trim().to_ascii_lowercase().as_str(), "0" | "false" | "no" | "off");
+        }
+        let calls = env.get("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY").and_then(|calls| calls.trim().parse().ok());
+        if let Some(calls) = calls.filter(|calls| *calls > 0) {
+            self.max_concurrency = calls;
+        }
+        self
     }
 }
 
@@ -208,6 +232,32 @@ impl Default for LimitSettings {
             max_turns: None,
             drain_ms: 10_000,
             kill_grace_ms: 2_000,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seed rows R07, C04: the names that Claude Code's users know switch simple mode and the cap of calls.
+    #[test]
+    fn the_environment_comes_before_the_settings() {
+        let with = |name: &str, value: &str| {
+            let env = Environment::from(BTreeMap::from([(name.to_owned(), value.to_owned())]));
+            let settings = ToolSettings { max_concurrency: 7, ..ToolSettings::default() }.with_environment(&env);
+            (settings.simple, settings.max_concurrency)
+        };
+        for (name, value, expected) in [
+            ("CLAUDE_CODE_SIMPLE", "1", (true, 7)),
+            ("CLAUDE_CODE_SIMPLE", "true", (true, 7)),
+            ("CLAUDE_CODE_SIMPLE", "0", (false, 7)),
+            ("CLAUDE_CODE_SIMPLE", "", (false, 7)),
+            ("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY", "3", (false, 3)),
+            ("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY", "0", (false, 7)),
+            ("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY", "many", (false, 7)),
+        ] {
+            assert_eq!(with(name, value), expected, "{name}={value}");
         }
     }
 }

@@ -10,7 +10,7 @@ use proto::methods::SystemPrompt;
 use proto::permission::PermissionRequest;
 use proto::session::{Cost, SessionInfo, SessionStatus, Usage};
 use serde_json::{Map, Value};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Characters of a prompt that become the title.
 const TITLE_CHARS: usize = 60;
@@ -38,6 +38,8 @@ pub struct SessionState {
     pub session_rules: Vec<String>,
     /// What was sent with a client's key.
     pub idempotency: HashMap<String, SentPrompt>,
+    /// Deferred tools that were searched for and found: the model is told of them (seed row T09).
+    pub discovered: BTreeSet<String>,
 }
 
 /// A prompt that was sent with a client's key.
@@ -142,6 +144,7 @@ impl SessionState {
             resolved: HashMap::new(),
             session_rules: Vec::new(),
             idempotency: HashMap::new(),
+            discovered: BTreeSet::new(),
         })
     }
 
@@ -159,6 +162,10 @@ impl SessionState {
                 self.permissions.retain(|open| open.request.request_id != *request_id);
                 self.resolved.insert(request_id.clone(), by.clone());
                 self.session_rules.extend(session_rule.clone());
+            }
+            Event::ToolEnded { details, .. } => {
+                self.discovered.extend(details.discovered.iter().cloned());
+                self.apply_tool(event);
             }
             _ => self.apply_turn(event),
         }

@@ -25,7 +25,7 @@ mod unavailable;
 
 pub use catalog::{ModelUnavailable, Models};
 pub use record::recording;
-pub use request::{ModelRequest, ToolDefinition};
+pub use request::{ModelRequest, ToolDefinition, ToolFeatures};
 pub use unavailable::unavailable;
 
 use crate::turn::model_event::ModelEvent;
@@ -45,4 +45,9 @@ pub trait Model: Send + Sync {
 
     /// Its context window in tokens; 0 where it is not known.
     fn context_window(&self) -> u64;
+
+    /// What it takes of tools beside the usual.
+    fn tool_features(&self) -> ToolFeatures {
+        ToolFeatures::default()
+    }
 }

@@ -3,7 +3,7 @@
 
 use super::catalog::ModelUnavailable;
 use super::replay::{RecordedCall, RecordedEvent};
-use super::{Model, ModelRequest, ModelStream};
+use super::{Model, ModelRequest, ModelStream, ToolFeatures};
 use crate::turn::model_event::ModelEvent;
 use futures::stream::{self, StreamExt};
 use std::path::{Path, PathBuf};
@@ -50,6 +50,10 @@ impl Model for Recording {
 
     fn context_window(&self) -> u64 {
         self.inner.context_window()
+    }
+
+    fn tool_features(&self) -> ToolFeatures {
+        self.inner.tool_features()
     }
 }
 

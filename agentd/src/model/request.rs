@@ -19,7 +19,7 @@ pub struct ModelRequest {
 }
 
 /// A tool as the model is told of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolDefinition {
     /// Its name.
     pub name: String,
@@ -27,4 +27,21 @@ pub struct ToolDefinition {
     pub description: String,
     /// The JSON Schema of its input.
     pub input_schema: Value,
+    /// Whether the model is held to the schema while it writes the input (seed row A04).
+    pub strict: bool,
+    /// Whether the input is streamed as it is written, not parameter by parameter (seed row A05).
+    pub eager_input_streaming: bool,
+    /// Whether the API keeps it out of the prompt until a result refers to it (seed row A06).
+    pub defer_loading: bool,
+}
+
+/// What a model takes of a tool beside its name, its text and its schema.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ToolFeatures {
+    /// [`ToolDefinition::strict`].
+    pub strict: bool,
+    /// [`ToolDefinition::eager_input_streaming`].
+    pub eager_input_streaming: bool,
+    /// [`ToolDefinition::defer_loading`].
+    pub defer_loading: bool,
 }

@@ -9,38 +9,15 @@ use crate::base::environment::Environment;
 use crate::model::{Model, ModelRequest, ModelStream};
 use crate::store::SessionSnapshot;
 use crate::tools::{Progress, ToolContext};
-use crate::turn::{CallTraits, CancelKind, Effect, Input, StopVerdict, ToolTraits};
+use crate::turn::{CancelKind, Effect, Input, StopVerdict};
 use futures::StreamExt;
 use proto::content::ContentBlock;
-use proto::event::{EndReason, Ephemeral, Event, ToolKind, TurnError};
+use proto::event::{EndReason, Ephemeral, Event, TurnError};
 use proto::ids::ToolCallId;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-impl ToolTraits for Toolset {
-    fn traits(&self, tool: &str, input: &Value) -> CallTraits {
-        match self.registry.get(tool) {
-            Some(tool) => CallTraits {
-                title: tool.title(input),
-                kind: tool.kind(),
-                read_only: tool.read_only(input),
-                concurrency_safe: tool.concurrency_safe(input),
-                blocks_interrupt: self.blocks_interrupt(tool.as_ref(), input),
-                runs_command: tool.runs_commands(),
-            },
-            None => CallTraits {
-                title: tool.to_owned(),
-                kind: ToolKind::Other,
-                read_only: false,
-                concurrency_safe: false,
-                blocks_interrupt: false,
-                runs_command: false,
-            },
-        }
-    }
-}
 
 impl Actor {
     /// Gives the machine an input and does what it says.
@@ -135,10 +112,12 @@ impl Actor {
         let policy = self.policy();
         let Some(turn) = &mut self.running else { return };
         let call = RunningCall { cancel: context.cancel.clone(), cause: Arc::default() };
+        let found = turn.tools.registry.get(&tool);
         let job = CallJob {
             turn_id: turn.machine.turn_id().clone(),
-            tool: turn.tools.registry.get(&tool),
-            tool_name: tool,
+            // Rules speak of a tool by its own name, whatever the model calls it.
+            tool_name: found.as_ref().map_or(tool, |tool| tool.name().to_owned()),
+            tool: found,
             tools: Arc::clone(&turn.tools),
             input,
             context,
@@ -292,7 +271,7 @@ fn request(log: &Log, turn: &RunningTurn, escalation: u32) -> ModelRequest {
     ModelRequest {
         escalation,
         system: Arc::clone(&turn.system),
-        tools: Arc::clone(&turn.tools.definitions),
+        tools: turn.tools.definitions(&log.state().discovered, turn.model.as_ref()),
         messages: log.state().transcript.messages(),
     }
 }

@@ -352,6 +352,7 @@ fn outcome(ending: Ending, job: &CallJob) -> (ToolOutcome, Option<FileChange>, V
                 details: ToolEndedDetails {
                     new_messages: output.new_messages,
                     mcp_meta: output.mcp_meta,
+                    discovered: output.discovered,
                     ..ToolEndedDetails::default()
                 },
             };

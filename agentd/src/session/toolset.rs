@@ -1,44 +1,152 @@
-//! The tools of one turn, and what its model is told of them. Made when a turn starts; never changes after.
+//! The tools of one turn, and what its model is told of them. Made when a turn starts; of it only what the model has
+//! searched for changes. Called by the session's effects before each request, and by its executor.
 
 use crate::config::{Interrupt, ToolSettings};
-use crate::model::ToolDefinition;
-use crate::tools::{Registry, Tool};
+use crate::model::{Model, ToolDefinition, ToolFeatures};
+use crate::tools::{Permitted, PromptOptions, Registered, Registry, TOOL_SEARCH, ToolSearch};
+use crate::turn::{CallTraits, ToolTraits};
+use proto::event::ToolKind;
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The tools of a turn.
 pub struct Toolset {
-    /// The tools, by name.
+    /// The tools, by name: also those that the model was not told of, which it may call all the same.
     pub registry: Registry,
-    /// The tools as the model is told of them, sorted by name.
-    pub definitions: Arc<[ToolDefinition]>,
-    interrupt: BTreeMap<String, Interrupt>,
+    settings: ToolSettings,
+    /// Tools that the model is told of only once they were found.
+    deferred: BTreeSet<String>,
+    told: Mutex<Told>,
+}
+
+/// What the model was told last.
+#[derive(Default)]
+struct Told {
+    model: String,
+    discovered: BTreeSet<String>,
+    definitions: Arc<[ToolDefinition]>,
 }
 
 impl Toolset {
-    /// The tools of a registry, all of them told.
+    /// The tools that the settings permit, of agentd's own and of further ones, such as those of MCP servers, in any
+    /// order. `model` is the name that texts of tools may depend on.
     #[must_use]
-    pub fn new(registry: Registry, settings: &ToolSettings) -> Self {
-        let definitions = registry
-            .definitions()
-            .iter()
-            .map(|tool| ToolDefinition {
-                name: tool.name.clone(),
-                description: tool.description.clone(),
-                input_schema: tool.input_schema.clone(),
-            })
-            .collect();
-        Self { registry, definitions, interrupt: settings.interrupt.clone() }
+    pub fn new(
+        base: &Registry,
+        further: Vec<Arc<Registered>>,
+        settings: &ToolSettings,
+        permitted: Permitted<'_>,
+        model: &str,
+    ) -> Self {
+        let (all, dropped) = base.with(further);
+        for name in dropped {
+            tracing::warn!(tool = %name, "a tool was dropped since there is another one of its name");
+        }
+        let registry = all.permitted(permitted);
+        let found = ToolSearch::over(&registry, &prompt_options(&registry, settings, model));
+        let search = found.map(|search| Registry::new(vec![Arc::new(search)]).permitted(permitted));
+        // Without a way to search nothing is deferred.
+        let search = search.filter(|search| settings.search && search.get(TOOL_SEARCH).is_some());
+        let (registry, deferred) = match search {
+            None => (registry, BTreeSet::new()),
+            Some(search) => {
+                let deferred = registry.entries().filter(|entry| entry.is_deferred());
+                let deferred = deferred.map(|entry| entry.tool().name().to_owned()).collect();
+                let (registry, _) = registry.with(search.entries().cloned());
+                (registry, deferred)
+            }
+        };
+        Self { registry, settings: settings.clone(), deferred, told: Mutex::default() }
     }
 
-    /// Whether a prompt that interrupts lets the call run to its end (seed row I10): the setting for the tool, else
-    /// the tool's own answer.
+    /// What a model is told of the tools, sorted by name: of the deferred ones only those that were discovered (seed row
+    /// T09). The same value as before where nothing changed.
     #[must_use]
-    pub fn blocks_interrupt(&self, tool: &dyn Tool, input: &Value) -> bool {
-        match self.interrupt.get(tool.name()) {
-            Some(interrupt) => *interrupt == Interrupt::Block,
-            None => tool.blocks_interrupt(input),
+    pub fn definitions(&self, discovered: &BTreeSet<String>, model: &dyn Model) -> Arc<[ToolDefinition]> {
+        let discovered: BTreeSet<String> = self.deferred.intersection(discovered).cloned().collect();
+        let mut told = self.told();
+        if told.definitions.is_empty() || told.model != model.id() || told.discovered != discovered {
+            let definitions = self.define(&discovered, model);
+            *told = Told { model: model.id().to_owned(), discovered, definitions };
+        }
+        Arc::clone(&told.definitions)
+    }
+
+    /// Whether this is a tool that the model has not been told of, since it has not searched for it (seed row X04).
+    #[must_use]
+    pub fn is_undiscovered(&self, tool: &str) -> bool {
+        self.deferred.contains(tool) && !self.told().discovered.contains(tool)
+    }
+
+    /// Whether models are told of the tool only once they have searched for it.
+    #[must_use]
+    pub fn is_deferred(&self, tool: &str) -> bool {
+        self.deferred.contains(tool)
+    }
+
+    fn define(&self, discovered: &BTreeSet<String>, model: &dyn Model) -> Arc<[ToolDefinition]> {
+        let ToolFeatures { strict, eager_input_streaming, defer_loading } = model.tool_features();
+        let options = Arc::new(prompt_options(&self.registry, &self.settings, model.id()));
+        let shown = |entry: &&Arc<Registered>| {
+            let name = entry.tool().name();
+            !self.deferred.contains(name) || discovered.contains(name)
+        };
+        let told = self.registry.entries().filter(shown).map(|entry| {
+            let definition = self.registry.define(entry, &options, self.settings.strict && strict);
+            ToolDefinition {
+                name: definition.name.clone(),
+                description: definition.description.clone(),
+                input_schema: definition.input_schema.clone(),
+                strict: definition.strict,
+                // These two are laid over it for each request (contradiction C2).
+                eager_input_streaming: self.settings.eager_input && eager_input_streaming,
+                defer_loading: defer_loading && self.deferred.contains(&definition.name),
+            }
+        });
+        told.collect()
+    }
+
+    fn told(&self) -> MutexGuard<'_, Told> {
+        // Every change of it is a single assignment; there is no half-done state to fear.
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The names are those of all tools, found or not: a search must not change what is said of the others.
+fn prompt_options(registry: &Registry, settings: &ToolSettings, model: &str) -> PromptOptions {
+    PromptOptions {
+        model: model.to_owned(),
+        tools: registry.iter().map(|tool| tool.name().to_owned()).collect(),
+        simple: settings.simple,
+    }
+}
+
+impl ToolTraits for Toolset {
+    fn traits(&self, tool: &str, input: &Value) -> CallTraits {
+        let Some(found) = self.registry.get(tool) else {
+            return CallTraits {
+                title: tool.to_owned(),
+                kind: ToolKind::Other,
+                read_only: false,
+                concurrency_safe: false,
+                blocks_interrupt: false,
+                runs_command: false,
+            };
+        };
+        CallTraits {
+            title: found.title(input),
+            kind: found.kind(),
+            read_only: found.read_only(input),
+            concurrency_safe: found.concurrency_safe(input),
+            blocks_interrupt: match self.settings.interrupt.get(found.name()) {
+                Some(interrupt) => *interrupt == Interrupt::Block,
+                None => found.blocks_interrupt(input),
+            },
+            runs_command: found.runs_commands(),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@ use crate::event::state::{OpenTurn, QueuedTurn};
 use crate::model::{Model, ModelStream};
 use crate::policy::Policy;
 use crate::store::StoreError;
+use crate::tools::Permitted;
 use crate::turn::{CancelKind, Cascade, Input, Machine, TurnSettings};
 use proto::content::{ContentBlock, Prompt};
 use proto::event::{EndReason, Event, NoticeLevel, ToolCause, TurnOptions};
@@ -237,7 +238,7 @@ impl Actor {
                 let name = model.id().to_owned();
                 let fallback = self.fallback(&settings, &name);
                 let machine = Machine::new(turn_settings(id, name, &options, &settings).or_else(fallback));
-                let tools = self.toolset(&settings);
+                let tools = self.toolset(&settings, model.as_ref());
                 self.running = Some(self.running_turn(machine, model, settings, tools));
                 self.step(Input::Begin);
             }
@@ -253,7 +254,7 @@ impl Actor {
         let fallback = self.fallback(&settings, model.id());
         let name = model.id().to_owned();
         let turn_settings = turn_settings(turn.id.clone(), name, &turn.options, &settings).or_else(fallback);
-        let tools = self.toolset(&settings);
+        let tools = self.toolset(&settings, model.as_ref());
         let machine = Machine::revive(turn_settings, turn, tools.as_ref(), self.log.state().info.last_seq);
         self.running = Some(self.running_turn(machine, model, settings, tools));
         self.step(Input::Begin);
@@ -274,8 +275,10 @@ impl Actor {
         }
     }
 
-    fn toolset(&self, settings: &Settings) -> Arc<Toolset> {
-        Arc::new(Toolset::new(self.services.tools.clone(), &settings.tools))
+    fn toolset(&self, settings: &Settings, model: &dyn Model) -> Arc<Toolset> {
+        let rules = super::approvals::rules(settings);
+        let permitted = Permitted { deny: &rules.deny, simple: settings.tools.simple };
+        Arc::new(Toolset::new(&self.services.tools, Vec::new(), &settings.tools, permitted, model.id()))
     }
 
     fn running_turn(
@@ -317,7 +320,8 @@ impl Actor {
                 self.append_or_log(&Event::Notice { level: NoticeLevel::Warning, text });
             }
         }
-        Arc::new(loaded.settings)
+        let tools = loaded.settings.tools.with_environment(&self.env);
+        Arc::new(Settings { tools, ..loaded.settings })
     }
 
     /// Appends what the session can do without.

@@ -6,27 +6,36 @@ mod bash_exit;
 mod bash_git;
 mod bash_readonly;
 mod bash_rule;
+mod definition;
 mod diff;
 mod edit;
 mod edit_text;
+mod gated;
 mod glob;
 mod grep;
 mod input;
 mod json_schema;
 mod large_result;
 mod matching;
+mod mcp_name;
 mod paths;
 mod read;
 mod read_state;
 mod registry;
 mod search_walk;
+#[cfg(feature = "sleep")]
+mod sleep;
 mod text_file;
 mod tool;
+mod tool_search;
 mod write;
 
+pub use definition::Definition;
+pub use mcp_name::{mcp_name, split_mcp_name};
 pub use read_state::{FileState, ReadState};
-pub use registry::{Definition, Registry};
+pub use registry::{Permitted, Registered, Registry};
 pub use tool::{FileChange, PermissionMatcher, Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
+pub use tool_search::{TOOL_SEARCH, ToolSearch};
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;

@@ -1,14 +1,16 @@
-//! What the unit tests of tools share: a scratch folder and a context for it.
+//! What unit tests share: a scratch folder and a context for it, and a tool such as an MCP server brings.
 
-use super::{Progress, ReadState, Tool, ToolContext, ToolOutput};
+use super::{Progress, PromptOptions, ReadState, Tool, ToolContext, ToolOutput};
 use crate::base::environment::Environment;
+use futures::future::BoxFuture;
 use proto::content::ContentBlock;
-use serde_json::Value;
+use proto::event::ToolKind;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     root: tempfile::TempDir,
     files: Arc<ReadState>,
     pub cancel: CancellationToken,
@@ -79,4 +81,109 @@ pub(super) fn assert_ok(output: &ToolOutput) -> String {
 pub(super) fn assert_error(output: &ToolOutput) -> String {
     assert!(output.is_error, "{}", text_of(output));
     text_of(output)
+}
+
+/// A tool with a name and a JSON Schema and nothing else of its own, as MCP servers bring them.
+#[derive(Clone)]
+pub(crate) struct Fake {
+    pub name: String,
+    pub hint: String,
+    pub text: String,
+    pub schema: Value,
+    pub alias: Option<&'static str>,
+    pub always_load: bool,
+    pub strict: bool,
+    pub disabled: bool,
+    pub prompts: Prompts,
+}
+
+/// How often a tool was asked for its text.
+#[derive(Clone, Default)]
+pub(crate) struct Prompts(Arc<std::sync::atomic::AtomicUsize>);
+
+impl Prompts {
+    pub fn get(&self) -> usize {
+        self.0.load(std::sync::atomic::Ordering::SeqCst)
+    }
+}
+
+impl Fake {
+    pub fn named(name: &str) -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {"title": {"type": "string"}, "labels": {"type": "array", "items": {"type": "string"}}},
+            "required": ["title"],
+            "additionalProperties": false,
+        });
+        Self {
+            name: name.to_owned(),
+            hint: String::new(),
+            text: format!("Does {name}."),
+            schema,
+            alias: None,
+            always_load: false,
+            strict: true,
+            disabled: false,
+            prompts: Prompts::default(),
+        }
+    }
+
+    pub fn registered(self) -> Arc<super::Registered> {
+        Arc::new(super::Registered::new(Arc::new(self)))
+    }
+}
+
+impl Tool for Fake {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn aliases(&self) -> &[&str] {
+        self.alias.as_slice()
+    }
+
+    fn search_hint(&self) -> &str {
+        &self.hint
+    }
+
+    fn source(&self) -> &str {
+        super::split_mcp_name(&self.name).map_or("fake", |(server, _)| server)
+    }
+
+    fn is_enabled(&self) -> bool {
+        !self.disabled
+    }
+
+    fn prompt(&self, options: &PromptOptions) -> String {
+        self.prompts.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        format!("{} For {} beside {}.", self.text, options.model, options.tools.join(", "))
+    }
+
+    fn input_json_schema(&self) -> Option<Value> {
+        Some(self.schema.clone())
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Other
+    }
+
+    fn is_mcp(&self) -> bool {
+        true
+    }
+
+    fn strict(&self) -> bool {
+        self.strict
+    }
+
+    fn always_load(&self) -> bool {
+        self.always_load
+    }
+
+    fn title(&self, _input: &Value) -> String {
+        self.name.clone()
+    }
+
+    fn call(&self, input: Value, _context: ToolContext) -> BoxFuture<'_, ToolOutput> {
+        Box::pin(async move { ToolOutput::text(format!("did {input}"), "did it") })
+    }
 }

@@ -39,14 +39,27 @@ fn marked(mut block: Value) -> Value {
 }
 
 fn tools(tools: &[ToolDefinition]) -> Value {
-    let mut encoded: Vec<Value> = tools
-        .iter()
-        .map(|tool| json!({"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}))
-        .collect();
-    if let Some(last) = encoded.last_mut() {
+    let mut encoded: Vec<Value> = tools.iter().map(tool).collect();
+    // The API refuses the mark on a deferred tool, which is no part of the prefix.
+    let last = encoded.iter_mut().zip(tools).rev().find(|(_, tool)| !tool.defer_loading);
+    if let Some((last, _)) = last {
         *last = marked(last.take());
     }
     Value::Array(encoded)
+}
+
+fn tool(tool: &ToolDefinition) -> Value {
+    let mut fields = Map::new();
+    fields.insert("name".to_owned(), json!(tool.name));
+    fields.insert("description".to_owned(), json!(tool.description));
+    fields.insert("input_schema".to_owned(), tool.input_schema.clone());
+    let flags = [
+        ("strict", tool.strict),
+        ("eager_input_streaming", tool.eager_input_streaming),
+        ("defer_loading", tool.defer_loading),
+    ];
+    fields.extend(flags.into_iter().filter(|(_, on)| *on).map(|(name, _)| (name.to_owned(), json!(true))));
+    Value::Object(fields)
 }
 
 fn messages(endpoint: &Endpoint, messages: &[Arc<Message>]) -> Value {

@@ -9,10 +9,14 @@ mod tests;
 use super::call_ids::CallIds;
 use super::endpoint::Endpoint;
 use super::http::{self, Call, Http};
-use super::{Model, ModelRequest, ModelStream};
+use super::{Model, ModelRequest, ModelStream, ToolFeatures};
 use std::sync::Arc;
 
 const VERSION: &str = "2023-06-01";
+/// The API itself: gateways that speak its format may refuse the newer fields of tools.
+const OWN_URL: &str = "https://api.anthropic.com";
+/// The first models that can be held to a schema, as the API's documents on structured outputs list them.
+const STRICT_SINCE: (u32, u32) = (4, 5);
 
 /// A model behind the Messages API.
 pub(super) struct Anthropic {
@@ -40,6 +44,24 @@ pub(super) fn url(base_url: &str, path: &str) -> String {
     format!("{base}/v1/{path}")
 }
 
+/// What the model at this place takes of tools. References to deferred tools can't be kept in a transcript yet, so
+/// deferral is agentd's own: what is not discovered is left out.
+fn tool_features(endpoint: &Endpoint) -> ToolFeatures {
+    ToolFeatures {
+        strict: version(&endpoint.model).is_some_and(|version| version >= STRICT_SINCE),
+        eager_input_streaming: url(&endpoint.base_url, "") == url(OWN_URL, ""),
+        defer_loading: false,
+    }
+}
+
+/// The version in a model's name, such as 4.5 in `claude-sonnet-4-5-20250929` and 3.5 in `claude-3-5-haiku`.
+fn version(model: &str) -> Option<(u32, u32)> {
+    let numbers = |part: &str| part.parse::<u32>().ok().filter(|number| *number < 100);
+    let mut parts = model.strip_prefix("claude-")?.split('-').skip_while(|part| numbers(part).is_none());
+    let major = parts.next().and_then(numbers)?;
+    Some((major, parts.next().and_then(numbers).unwrap_or(0)))
+}
+
 impl Model for Anthropic {
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let call = Call {
@@ -57,5 +79,9 @@ impl Model for Anthropic {
 
     fn context_window(&self) -> u64 {
         self.endpoint.context_window
+    }
+
+    fn tool_features(&self) -> ToolFeatures {
+        tool_features(&self.endpoint)
     }
 }

@@ -33,6 +33,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         name: name.to_owned(),
         description: "does".to_owned(),
         input_schema: json!({"type": "object"}),
+        ..ToolDefinition::default()
     };
     ModelRequest {
         escalation: 0,
@@ -477,5 +478,77 @@ proptest! {
                 _ => {}
             }
         }
+    }
+}
+
+/// Seed row A07: of the tools only the last carries the cache marker, and never one whose loading is deferred.
+#[test]
+fn the_last_tool_alone_is_marked() {
+    let marked = |deferred: &[bool]| {
+        let mut request = request(vec![user("hi")]);
+        let tool = |(at, defer_loading): (usize, &bool)| ToolDefinition {
+            name: format!("t{at}"),
+            defer_loading: *defer_loading,
+            ..ToolDefinition::default()
+        };
+        request.tools = deferred.iter().enumerate().map(tool).collect();
+        let body: Value = serde_json::from_slice(&encode::body(&endpoint("http://x"), &request)).unwrap();
+        let tools = body["tools"].as_array().unwrap().clone();
+        tools.iter().map(|tool| tool.get("cache_control").is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(marked(&[false]), [true]);
+    assert_eq!(marked(&[false, false, false]), [false, false, true]);
+    assert_eq!(marked(&[false, false, true]), [false, true, false]);
+    assert_eq!(marked(&[true, true]), [false, false]);
+}
+
+/// Seed rows A04, A05, A06: a flag that is off is not in the request at all.
+#[test]
+fn flags_of_tools_are_sent_only_where_they_are_on() {
+    let tool = |strict, eager_input_streaming, defer_loading| {
+        let mut request = request(vec![user("hi")]);
+        request.tools =
+            [ToolDefinition { strict, eager_input_streaming, defer_loading, ..ToolDefinition::default() }].into();
+        let body: Value = serde_json::from_slice(&encode::body(&endpoint("http://x"), &request)).unwrap();
+        let fields = body["tools"][0].as_object().unwrap().clone();
+        let flags = fields.iter().filter(|(_, value)| **value == json!(true));
+        flags.map(|(name, _)| name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(tool(false, false, false), [""; 0]);
+    assert_eq!(tool(true, true, true), ["strict", "eager_input_streaming", "defer_loading"]);
+    assert_eq!(tool(false, true, false), ["eager_input_streaming"]);
+}
+
+/// Seed row A05: the API itself takes eager input; behind any other base URL it is not sent.
+#[test]
+fn a_base_url_of_another_switches_eager_input_off() {
+    for (base_url, own) in [
+        ("https://api.anthropic.com", true),
+        ("https://api.anthropic.com/v1", true),
+        ("https://gateway.example.com", false),
+        ("http://api.anthropic.com", false),
+        ("https://api.anthropic.com.example.com", false),
+    ] {
+        assert_eq!(model(endpoint(base_url)).tool_features().eager_input_streaming, own, "{base_url}");
+    }
+}
+
+/// Seed row A04: which models can be held to a schema.
+#[test]
+fn models_since_4_5_can_be_strict() {
+    for (name, strict) in [
+        ("claude-sonnet-4-5", true),
+        ("claude-sonnet-4-5-20250929", true),
+        ("claude-opus-4-8", true),
+        ("claude-sonnet-5", true),
+        ("claude-haiku-4-5", true),
+        ("claude-opus-4-1", false),
+        ("claude-sonnet-4-20250514", false),
+        ("claude-3-5-haiku-20241022", false),
+        ("claude-test", false),
+        ("other-9-9", false),
+    ] {
+        let endpoint = Endpoint { model: name.to_owned(), ..endpoint("https://api.anthropic.com") };
+        assert_eq!(model(endpoint).tool_features().strict, strict, "{name}");
     }
 }

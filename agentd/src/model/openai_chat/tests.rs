@@ -27,6 +27,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         name: "Read".to_owned(),
         description: "reads".to_owned(),
         input_schema: json!({"type": "object"}),
+        ..ToolDefinition::default()
     };
     ModelRequest {
         escalation: 0,

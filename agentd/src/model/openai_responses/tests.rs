@@ -26,6 +26,9 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         name: "Read".to_owned(),
         description: "reads".to_owned(),
         input_schema: json!({"type": "object"}),
+        strict: false,
+        eager_input_streaming: false,
+        defer_loading: false,
     };
     ModelRequest {
         escalation: 0,
