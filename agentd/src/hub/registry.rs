@@ -6,7 +6,7 @@ use crate::base::environment::Environment;
 use crate::base::{clock, ids, paths};
 use crate::session::{Services, check_mode, storage_failed};
 use crate::store::{Journal, StateDir, StoreError};
-use proto::event::{Event, ToolKind};
+use proto::event::Event;
 use proto::ids::{RequestId, SessionId};
 use proto::methods::{ModelListResult, SessionCounts, SessionCreateParams, ToolInfo, ToolListResult};
 use proto::session::{Mode, SessionInfo, SessionStatus, Usage};
@@ -321,13 +321,21 @@ impl Hub {
     /// # Errors
     /// `SessionNotFound`.
     pub async fn tools(&self, id: &SessionId) -> Result<ToolListResult, RpcError> {
-        self.get(id).await?;
-        let tools = self.services.tools.iter().map(|tool| ToolInfo {
-            name: tool.name().to_owned(),
-            source: "builtin".to_owned(),
-            read_only_hint: matches!(tool.kind(), ToolKind::Read | ToolKind::Search),
-            deferred: false,
-            input_schema: tool.input_schema(),
+        let handle = self.get(id).await?;
+        let services = Arc::clone(&self.services);
+        // The folder's settings are files.
+        let tools = blocking(move || {
+            let info = handle.info();
+            Ok(crate::session::next_toolset(&services, &info, &handle.env))
+        })
+        .await?;
+        let tools = tools.registry.entries().map(|entry| ToolInfo {
+            name: entry.tool().name().to_owned(),
+            source: entry.tool().source().to_owned(),
+            // No input at all is the least favourable one: only what always reads says yes.
+            read_only_hint: entry.tool().read_only(&serde_json::Value::Null),
+            deferred: tools.is_deferred(entry.tool().name()),
+            input_schema: entry.schema().clone(),
         });
         Ok(ToolListResult { tools: tools.collect() })
     }

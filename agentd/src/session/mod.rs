@@ -21,5 +21,6 @@ pub use log::{Announce, Log, Room, View};
 pub use mailbox::{Command, Mailbox, Urgent, mailbox};
 pub use recovery::{Recovery, plan};
 pub use services::Services;
+pub use toolset::{Toolset, next_toolset};
 pub use turns::storage_failed;
 pub use update::check_mode;

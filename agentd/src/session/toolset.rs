@@ -1,11 +1,14 @@
 //! The tools of one turn, and what its model is told of them. Made when a turn starts; of it only what the model has
 //! searched for changes. Called by the session's effects before each request, and by its executor.
 
+use super::services::Services;
+use crate::base::environment::Environment;
 use crate::config::{Interrupt, ToolSettings};
 use crate::model::{Model, ToolDefinition, ToolFeatures};
 use crate::tools::{Permitted, PromptOptions, Registered, Registry, TOOL_SEARCH, ToolSearch};
 use crate::turn::{CallTraits, ToolTraits};
 use proto::event::ToolKind;
+use proto::session::SessionInfo;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -111,6 +114,16 @@ impl Toolset {
         // Every change of it is a single assignment; there is no half-done state to fear.
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The tools of a session's next turn, for `tool/list`. Reads the settings of its folder.
+#[must_use]
+pub fn next_toolset(services: &Services, session: &SessionInfo, env: &Environment) -> Toolset {
+    let settings = services.loader.load_for(session.cwd.as_ref()).settings;
+    let tools = settings.tools.clone().with_environment(env);
+    let rules = super::approvals::rules(&settings);
+    let permitted = Permitted { deny: &rules.deny, simple: tools.simple };
+    Toolset::new(&services.tools, Vec::new(), &tools, permitted, &session.model)
 }
 
 /// The names are those of all tools, found or not: a search must not change what is said of the others.

@@ -23,4 +23,5 @@ mod replay;
 mod resume;
 mod sessions;
 mod streaming_tools;
+mod tools;
 mod turn;
