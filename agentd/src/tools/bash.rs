@@ -388,6 +388,52 @@ mod tests {
         assert!(of(MAX_COMMAND_BYTES + 1).unwrap_err().contains("put the text into a file with Write"));
     }
 
+    /// Seed row T08: the four lines for people: what is called, how it goes, what it gave, why it failed.
+    #[tokio::test]
+    async fn the_four_lines_for_people() {
+        let scratch = Scratch::new();
+        let input = json!({"command": "printf 'one\\ntwo\\n'; exit 3"});
+        let progress = Progress {
+            stream: ProgressStream::Stdout,
+            offset: 0,
+            text: "compiling a\ncompiling b\n\n".to_owned(),
+            total_bytes: 3000,
+        };
+        let mut reported = Vec::new();
+        for code in [0, 3] {
+            let status = ExitStatus::from_raw(code << 8);
+            let end = End::Exited(status);
+            let finished = Finished { end, total_bytes: 8, survivors: Vec::new(), still_running: Vec::new() };
+            let path = scratch.write("out", "one\ntwo\n");
+            reported.push(report("make", Duration::from_secs(1), finished, path).await.unwrap());
+        }
+        let refused = Bash.validate(&json!({}), &scratch.context()).unwrap_err();
+        let lines = [
+            Bash.title(&input),
+            Bash.progress_text(&json!({"command": "make"}), &progress),
+            Bash.result_text(&reported[0]),
+            Bash.result_text(&reported[1]),
+            Bash.error_text(&refused),
+        ];
+        assert_eq!(
+            lines,
+            [
+                "Bash: printf 'one\\ntwo\\n'; exit 3",
+                "Bash: make (3 KiB): compiling b",
+                "2 lines",
+                "exit code 3",
+                "the field `command` is missing; it must be a string",
+            ]
+        );
+    }
+
+    /// Seed row T12: a model that judges a command sees the command and nothing around it.
+    #[test]
+    fn the_classifier_gets_the_command() {
+        let input = json!({"command": "make test", "description": "Runs the tests", "timeout": 5});
+        assert_eq!(Bash.classifier_input(&input), "make test");
+    }
+
     #[test]
     fn titles_and_previews() {
         let scratch = Scratch::new();

@@ -1,7 +1,11 @@
 //! Names of MCP tools: `mcp__server__tool`, in letters that every provider takes (seed row R06). Pure.
 
+use crate::base::text::head;
+
 /// The longest name that every provider takes: OpenAI's limit for the name of a function.
 const MAX_CHARS: usize = 64;
+/// Of a name that is too long, what its server keeps.
+const MAX_SERVER_CHARS: usize = 32;
 const PREFIX: &str = "mcp__";
 const SEPARATOR: &str = "__";
 /// Characters of the sum that tells long names apart.
@@ -11,13 +15,15 @@ const SUM_CHARS: usize = 8;
 /// two `_` side by side, so that the name can be taken apart again. A name that is too long ends with a sum of all of it.
 #[must_use]
 pub fn mcp_name(server: &str, tool: &str) -> String {
-    let name = format!("{PREFIX}{}{SEPARATOR}{}", server_part(server), normal(tool));
+    let (own, rest) = (server_part(server), normal(tool));
+    let name = format!("{PREFIX}{own}{SEPARATOR}{rest}");
     if name.len() <= MAX_CHARS {
         return name;
     }
     let sum = format!("{:08x}", crc32fast::hash(format!("{server}\0{tool}").as_bytes()));
-    let head = crate::base::text::head(&name, MAX_CHARS - SUM_CHARS - 1);
-    format!("{head}_{sum}")
+    let own = head(&own, MAX_SERVER_CHARS).trim_end_matches('_');
+    let name = format!("{PREFIX}{own}{SEPARATOR}{rest}");
+    format!("{}_{sum}", head(&name, MAX_CHARS - SUM_CHARS - 1))
 }
 
 /// The server and the tool of a name, as they stand in it; `None` if it is no name of an MCP tool.
@@ -36,11 +42,7 @@ fn normal(name: &str) -> String {
 fn server_part(server: &str) -> String {
     let server = normal(server);
     let parts: Vec<&str> = server.split('_').filter(|part| !part.is_empty()).collect();
-    if parts.is_empty() {
-        "server".to_owned()
-    } else {
-        crate::base::text::head(&parts.join("_"), MAX_CHARS / 2).to_owned()
-    }
+    if parts.is_empty() { "server".to_owned() } else { parts.join("_") }
 }
 
 #[cfg(test)]
@@ -67,6 +69,8 @@ mod tests {
         }
         let long = |end: &str| mcp_name("server", &format!("{}{end}", "x".repeat(80)));
         assert!(long("a") != long("b") && long("a").len() == MAX_CHARS);
+        let far = |end: &str| mcp_name(&format!("{}{end}", "s".repeat(40)), &"x".repeat(30));
+        assert!(far("a") != far("b") && split_mcp_name(&far("a")).is_some());
     }
 
     proptest! {
@@ -77,7 +81,7 @@ mod tests {
             prop_assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_'));
             let (own, rest) = split_mcp_name(&name).unwrap();
             prop_assert_eq!(name.clone(), format!("mcp__{own}__{rest}"));
-            prop_assert_eq!(own, server_part(&server));
+            prop_assert!(server_part(&server).starts_with(own) && !own.ends_with('_'));
         }
     }
 }

@@ -75,6 +75,11 @@ impl Tool for Read {
         false
     }
 
+    /// Its pages have limits of their own. A page that went to a file would only have to be read again.
+    fn max_result_chars(&self) -> usize {
+        usize::MAX
+    }
+
     fn observable_input(&self, input: &Value, context: &ToolContext) -> Option<Value> {
         with_absolute_path(input, context)
     }

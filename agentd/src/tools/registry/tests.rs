@@ -94,6 +94,60 @@ fn the_defaults_fail_closed() {
     assert!(!Bare.strict() && !Bare.is_mcp() && !Bare.should_defer() && !Bare.requires_user_interaction());
 }
 
+/// Seed row T12: the compact form of a call says what a judge has to know: the command, or the file with what goes into
+/// it; for a tool that says nothing of itself, its whole input.
+#[test]
+fn a_call_in_few_words() {
+    let (registry, _) = Registry::builtin().with([Fake::named("mcp__s__make").registered()]);
+    for (tool, input, expected) in [
+        ("Bash", json!({"command": "rm -r x", "description": "Cleans up"}), "rm -r x"),
+        ("Write", json!({"file_path": "a", "content": "x\ny"}), "Write a: x\ny"),
+        ("Edit", json!({"file_path": "a", "old_string": "x", "new_string": "y"}), "Edit a: y"),
+        ("Read", json!({"file_path": "a", "limit": 5}), "Read a"),
+        ("Grep", json!({"pattern": "x", "path": "b"}), "Grep x"),
+        ("mcp__s__make", json!({"title": "t"}), r#"mcp__s__make {"title":"t"}"#),
+    ] {
+        assert_eq!(registry.get(tool).unwrap().classifier_input(&input), expected);
+    }
+}
+
+/// Seed row T16: observers of a file tool see an absolute path; what is no path, or absolute, is left alone.
+#[test]
+fn observers_see_absolute_paths() {
+    let context = Scratch::new().context();
+    let registry = Registry::builtin();
+    let absolute = |path: &str| context.cwd.join(path).to_str().unwrap().to_owned();
+    for tool in ["Read", "Edit", "Write"] {
+        let tool = registry.get(tool).unwrap();
+        for (path, expected) in [
+            ("a/b", Some(absolute("a/b"))),
+            ("./a//b", Some(absolute("a/b"))),
+            ("../b", Some(absolute("../b"))),
+            ("~/b", Some(format!("{}/b", context.env.get("HOME").unwrap()))),
+            ("/a/b", None),
+            ("", None),
+        ] {
+            let input = json!({"file_path": path, "other": 1});
+            let observable = tool.observable_input(&input, &context);
+            let expected = expected.map(|path| json!({"file_path": path, "other": 1}));
+            assert_eq!(observable, expected, "{} {path}", tool.name());
+        }
+        assert_eq!(tool.observable_input(&json!({"file_path": 5}), &context), None);
+        assert_eq!(tool.observable_input(&json!("broken"), &context), None);
+    }
+    assert_eq!(registry.get("Bash").unwrap().observable_input(&json!({"command": "ls"}), &context), None);
+}
+
+/// Seed row T10: each tool has a limit of what goes to the model; pages of Read have their own, so none of them goes to a
+/// file that would have to be read in turn.
+#[test]
+fn limits_of_results() {
+    for tool in Registry::builtin().iter() {
+        let expected = if tool.name() == "Read" { usize::MAX } else { crate::base::limits::MAX_RESULT_CHARS };
+        assert_eq!(tool.max_result_chars(), expected, "{}", tool.name());
+    }
+}
+
 /// Seed row C05: which calls of the built-in tools may run beside others, and which only read.
 #[test]
 fn which_calls_may_run_beside_others() {
