@@ -2,11 +2,13 @@
 //! Pure: no clock, no file. Called by `store`, `session` and `hub`.
 
 mod context;
+mod entry;
 pub mod record;
 pub mod state;
 pub mod transcript;
 
 pub use context::ContextChange;
+pub use entry::{Encoding, Entry};
 pub use record::Record;
 pub use state::SessionState;
 pub use transcript::{Message, Transcript, UserBlock};

@@ -1,6 +1,7 @@
 //! The canonical transcript: what the model is to be told, in its order, folded from durable events.
 //! The session actor folds live events into it; a restart folds the journal into the same value.
 
+use super::Entry;
 use proto::content::{ContentBlock, MessageBlock, Prompt};
 use proto::event::{Event, Role};
 use proto::ids::TurnId;
@@ -24,6 +25,14 @@ pub enum Message {
     },
 }
 
+impl Message {
+    /// Whether this model, as `provider/model`, wrote it.
+    #[must_use]
+    pub fn is_by(&self, id: &str) -> bool {
+        matches!(self, Self::Assistant { model, .. } if model == id)
+    }
+}
+
 /// A block of a user message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UserBlock {
@@ -45,7 +54,7 @@ pub enum UserBlock {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Transcript {
     /// Shared with the model call that is under way; copied only if that outlives the next message.
-    messages: Arc<Vec<Arc<Message>>>,
+    messages: Arc<Vec<Entry>>,
     results: HashMap<String, CallResult>,
     awaited: Vec<String>,
     /// What the person added to the turn that runs; it joins with the turn's next step.
@@ -74,8 +83,13 @@ struct Mark {
 impl Transcript {
     /// The messages; roles alternate, and every tool use has its result in the next message.
     #[must_use]
-    pub fn messages(&self) -> Arc<Vec<Arc<Message>>> {
+    pub fn messages(&self) -> Arc<Vec<Entry>> {
         Arc::clone(&self.messages)
+    }
+
+    /// Lets go of the bytes that requests were made of; a later request makes them anew, the same.
+    pub fn forget_encodings(&self) {
+        self.messages.iter().for_each(Entry::forget_encoding);
     }
 
     /// The calls of the last message that have no result yet, in call order.
@@ -119,7 +133,7 @@ impl Transcript {
 
     fn start_turn(&mut self, prompt: Option<&Prompt>, attachments: &[ContentBlock], resumes: Option<&TurnId>) {
         let mut blocks = prompt.map(|prompt| blocks_of(prompt, attachments)).unwrap_or_default();
-        let after_answer = !matches!(self.messages.last().map(Arc::as_ref), Some(Message::User(_)));
+        let after_answer = !matches!(self.messages.last().map(Entry::as_ref), Some(Message::User(_)));
         if blocks.is_empty() && resumes.is_some() && after_answer {
             blocks.push(UserBlock::Content(ContentBlock::text(GO_ON)));
         }
@@ -138,10 +152,11 @@ impl Transcript {
             })
             .collect();
         let messages = Arc::make_mut(&mut self.messages);
-        match messages.last_mut().map(Arc::make_mut) {
+        let by_same = |entry: &&mut Entry| matches!(&***entry, Message::Assistant { model: by, .. } if *by == model);
+        match messages.last_mut().filter(by_same).map(Entry::change) {
             // The server paused, and the model went on: one message, as far as roles go.
-            Some(Message::Assistant { content: before, model: writer }) if *writer == model => before.extend(content),
-            _ => messages.push(Arc::new(Message::Assistant { content, model })),
+            Some(Message::Assistant { content: before, .. }) => before.extend(content),
+            Some(Message::User(_)) | None => messages.push(Entry::from(Message::Assistant { content, model })),
         }
         self.settle();
     }
@@ -165,7 +180,7 @@ impl Transcript {
     }
 
     fn mark(&mut self, turn: &TurnId) {
-        let blocks = match self.messages.last().map(Arc::as_ref) {
+        let blocks = match self.messages.last().map(Entry::as_ref) {
             Some(Message::User(blocks)) => blocks.len(),
             Some(Message::Assistant { .. }) | None => 0,
         };
@@ -178,7 +193,8 @@ impl Transcript {
         let Some(mark) = self.marks.drain(at..).next() else { return };
         let messages = Arc::make_mut(&mut self.messages);
         messages.truncate(mark.messages);
-        if let Some(Message::User(blocks)) = messages.last_mut().map(Arc::make_mut) {
+        let longer = |last: &&mut Entry| matches!(last.as_ref(), Message::User(blocks) if blocks.len() > mark.blocks);
+        if let Some(Message::User(blocks)) = messages.last_mut().filter(longer).map(Entry::change) {
             blocks.truncate(mark.blocks);
         }
         self.results.clear();
@@ -191,9 +207,10 @@ impl Transcript {
             return;
         }
         let messages = Arc::make_mut(&mut self.messages);
-        match messages.last_mut().map(Arc::make_mut) {
+        let open = |last: &&mut Entry| matches!(last.as_ref(), Message::User(_));
+        match messages.last_mut().filter(open).map(Entry::change) {
             Some(Message::User(before)) => before.extend(blocks),
-            _ => messages.push(Arc::new(Message::User(blocks))),
+            _ => messages.push(Entry::from(Message::User(blocks))),
         }
     }
 }

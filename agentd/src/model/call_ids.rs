@@ -2,33 +2,39 @@
 //! another. Used by the decoders of the wire formats.
 
 use crate::base::ids;
-use crate::event::Message;
+use crate::event::{Entry, Message};
 use proto::content::MessageBlock;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The ids that a session has used.
+/// The ids that a session has used: those of its transcript, which is looked through only when a call comes, and
+/// those of the answer under way.
 #[derive(Debug, Default)]
-pub(super) struct CallIds(HashSet<String>);
+pub(super) struct CallIds {
+    past: Arc<Vec<Entry>>,
+    given: HashSet<String>,
+}
 
 impl CallIds {
-    pub(super) fn of(messages: &[Arc<Message>]) -> Self {
-        let mut used = HashSet::new();
-        for message in messages {
-            let Message::Assistant { content, .. } = message.as_ref() else { continue };
-            used.extend(content.iter().filter_map(|block| match block {
-                MessageBlock::ToolUse { id, .. } => Some(id.clone()),
-                _ => None,
-            }));
-        }
-        Self(used)
+    pub(super) fn of(messages: &Arc<Vec<Entry>>) -> Self {
+        Self { past: Arc::clone(messages), given: HashSet::new() }
     }
 
     /// The given id, or a new one where it is empty or used.
     pub(super) fn claim(&mut self, id: &str) -> String {
-        let id = if id.is_empty() || self.0.contains(id) { ids::fresh("call") } else { id.to_owned() };
-        self.0.insert(id.clone());
+        let id = if id.is_empty() || self.is_used(id) { ids::fresh("call") } else { id.to_owned() };
+        self.given.insert(id.clone());
         id
+    }
+
+    fn is_used(&self, wanted: &str) -> bool {
+        let calls = |message: &Entry| match message.as_ref() {
+            Message::User(_) => false,
+            Message::Assistant { content, .. } => {
+                content.iter().any(|block| matches!(block, MessageBlock::ToolUse { id, .. } if id == wanted))
+            }
+        };
+        self.given.contains(wanted) || self.past.iter().any(calls)
     }
 }
 
@@ -47,10 +53,10 @@ mod tests {
 
     #[test]
     fn an_id_is_given_once() {
-        let past = [Arc::new(Message::Assistant {
+        let past = Arc::new(vec![Entry::from(Message::Assistant {
             content: vec![MessageBlock::ToolUse { id: "call_0".to_owned(), name: "Read".to_owned(), input: json!({}) }],
             model: "m/m".to_owned(),
-        })];
+        })]);
         let mut ids = CallIds::of(&past);
         assert_eq!(ids.claim("call_1"), "call_1");
         let others = [ids.claim("call_0"), ids.claim("call_1"), ids.claim(""), ids.claim("")];

@@ -69,6 +69,8 @@ pub(super) struct Endpoint {
     pub(super) price: Option<Price>,
     /// How long its stream may be silent.
     pub(super) idle: Duration,
+    /// How long one answer may take in all.
+    pub(super) answer: Duration,
 }
 
 /// What a model is asked to write at most, in tokens, where the settings don't say: far more than most answers
@@ -169,6 +171,7 @@ pub(super) fn for_tests(provider: &str, model: &str, base_url: &str, key: &str) 
         output_limit: 128_000,
         price: None,
         idle: Duration::from_secs(30),
+        answer: Duration::from_secs(60),
     }
 }
 

@@ -2,6 +2,7 @@
 //! time limits, every failure as a `Fault`. Called by the wire formats; knows none of them and never retries.
 
 use super::ModelStream;
+use super::encoded::Body;
 use super::endpoint::{Endpoint, is_loopback};
 use super::fault::{self, Refusal};
 use crate::base::environment::Environment;
@@ -12,8 +13,10 @@ use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, NoProxy, Proxy, Response, Url};
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use tokio::time::Sleep;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the body of a refusal may take, and how much of it is read.
@@ -47,7 +50,7 @@ pub(super) trait Decoder: Send + Sync {
 pub(super) struct Call {
     pub(super) url: String,
     pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+    pub(super) body: Body,
 }
 
 /// The clients, made when first used: finding the system's certificates takes a while.
@@ -91,7 +94,7 @@ impl Http {
         let client = self.client(&url).map_err(|error| fault::unusable(endpoint, &error))?;
         let headers = header_map(call.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())))
             .map_err(|name| fault::unusable(endpoint, &format!("HTTP does not allow what its header {name} holds")))?;
-        let request = client.post(url).headers(headers).body(call.body);
+        let request = client.post(url).headers(headers).body(reqwest::Body::wrap(call.body.pieces()));
         match tokio::time::timeout(endpoint.idle, request.send()).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(send_failed(endpoint, error)),
@@ -185,11 +188,12 @@ fn silence(limit: Duration) -> String {
 
 /// Asks: sends the call and decodes the answer. Dropping the stream closes the connection.
 pub(super) fn ask(http: Arc<Http>, endpoint: Arc<Endpoint>, call: Call, decoder: Box<dyn Decoder>) -> ModelStream {
+    let limit = Box::pin(tokio::time::sleep(endpoint.answer));
     let answer =
         Answer { http, endpoint, call: Some(call), decoder, events: None, pending: VecDeque::new(), over: false };
-    Box::pin(stream::unfold(answer, |mut answer| async move {
-        let event = answer.next().await?;
-        Some((event, answer))
+    Box::pin(stream::unfold((answer, limit), |(mut answer, mut limit)| async move {
+        let event = answer.next(limit.as_mut()).await?;
+        Some((event, (answer, limit)))
     }))
 }
 
@@ -214,7 +218,8 @@ struct Answer {
 }
 
 impl Answer {
-    async fn next(&mut self) -> Option<ModelEvent> {
+    /// The next event. Once `limit` is over, the end is.
+    async fn next(&mut self, mut limit: Pin<&mut Sleep>) -> Option<ModelEvent> {
         loop {
             if let Some(event) = self.pending.pop_front() {
                 if matches!(event, ModelEvent::Stopped { .. } | ModelEvent::Fault(_)) {
@@ -227,11 +232,21 @@ impl Answer {
             if self.over {
                 return None;
             }
-            if let Some(call) = self.call.take() {
-                self.open(call).await;
-            } else {
-                self.advance().await;
+            tokio::select! {
+                biased;
+                () = limit.as_mut() => {
+                    let why = format!("it took longer than limits.answerMs, {} ms", self.endpoint.answer.as_millis());
+                    self.decoder.end(&why, &mut self.pending);
+                }
+                () = self.go_on() => {}
             }
+        }
+    }
+
+    async fn go_on(&mut self) {
+        match self.call.take() {
+            Some(call) => self.open(call).await,
+            None => self.advance().await,
         }
     }
 

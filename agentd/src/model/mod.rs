@@ -8,6 +8,7 @@ mod content;
 mod cost;
 mod demo;
 mod discover;
+mod encoded;
 mod endpoint;
 mod fault;
 mod http;

@@ -3,7 +3,6 @@
 use super::actor::Actor;
 use super::executor::{self, CallJob, ToolMessage};
 use super::log::{Log, Room};
-use super::toolset::Toolset;
 use super::turns::{RunningCall, RunningTurn};
 use crate::base::environment::Environment;
 use crate::model::{Model, ModelRequest, ModelStream};

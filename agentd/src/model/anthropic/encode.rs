@@ -1,54 +1,66 @@
 //! A request of the Messages API as bytes. The same transcript gives the same bytes, and a longer one
-//! only adds to them, but for the cache markers at its end: prompt caches live by that. Pure.
+//! only adds to them, but for the cache markers at its end: prompt caches live by that. Each message is
+//! encoded once. Called by the model; sends nothing.
 
-use crate::event::{Message, UserBlock};
+use crate::event::{Encoding, Entry, Message, UserBlock};
 use crate::model::call_ids::safe;
 use crate::model::content::{self, Part};
+use crate::model::encoded::{Body, Prefix, Writer};
 use crate::model::endpoint::Endpoint;
 use crate::model::{ModelRequest, ToolDefinition};
+use bytes::Bytes;
 use proto::content::{ContentBlock, MessageBlock};
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
 
+/// The name of the format, for encodings that are kept.
+const FORMAT: &str = "anthropic";
 const ID_CHARS: usize = 128;
 /// The last user message, and the one before, where the last request had its marker: a lookup finds
 /// that one even if the round added more blocks than the lookup goes back over.
 const MARKED_USER_MESSAGES: usize = 2;
 
+/// Laid over the bytes at the end of a block, which are the same without it.
+const MARK: Bytes = Bytes::from_static(br#","cache_control":{"type":"ephemeral"}"#);
+/// What follows a list's last block's last field.
+const END_OF_LIST: &str = "}]";
+/// The same in a message, of which the list is the last field.
+const END_OF_MESSAGE: &str = "}]}";
+
 /// The body of a request.
-pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> Vec<u8> {
-    let mut body = Map::new();
-    body.insert("model".to_owned(), json!(endpoint.model));
-    body.insert("max_tokens".to_owned(), json!(endpoint.output_tokens(request.escalation)));
-    body.insert("stream".to_owned(), json!(true));
+pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest, prefix: &Prefix) -> Body {
+    let mut head = Map::new();
+    head.insert("model".to_owned(), json!(endpoint.model));
+    head.insert("max_tokens".to_owned(), json!(endpoint.output_tokens(request.escalation)));
+    head.insert("stream".to_owned(), json!(true));
+    let mut body = Writer::object(head);
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), tools(&request.tools));
+        body.field("tools", &[prefix.tools.encoded(&request.tools, tools)]);
     }
     if !request.system.trim().is_empty() {
-        body.insert("system".to_owned(), json!([marked(json!({"type": "text", "text": &*request.system}))]));
+        let system = prefix.system.encoded(&request.system, |text| json!([{"type": "text", "text": text}]));
+        body.field("system", &marked(&system, END_OF_LIST));
     }
-    body.insert("messages".to_owned(), messages(endpoint, &request.messages));
-    Value::Object(body).to_string().into_bytes()
+    messages(endpoint, &request.messages, &mut body);
+    body.finish()
 }
 
-fn marked(mut block: Value) -> Value {
-    if let Value::Object(fields) = &mut block {
-        fields.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
-    }
-    block
+/// The bytes with a mark on their last block.
+fn marked(bytes: &Bytes, end: &str) -> [Bytes; 3] {
+    let at = bytes.len().saturating_sub(end.len());
+    [bytes.slice(..at), MARK, bytes.slice(at..)]
 }
 
 fn tools(tools: &[ToolDefinition]) -> Value {
-    let mut encoded: Vec<Value> = tools.iter().map(tool).collect();
+    let mut encoded: Vec<Map<String, Value>> = tools.iter().map(tool).collect();
     // The API refuses the mark on a deferred tool, which is no part of the prefix.
     let last = encoded.iter_mut().zip(tools).rev().find(|(_, tool)| !tool.defer_loading);
     if let Some((last, _)) = last {
-        *last = marked(last.take());
+        last.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
     }
-    Value::Array(encoded)
+    encoded.into_iter().map(Value::Object).collect()
 }
 
-fn tool(tool: &ToolDefinition) -> Value {
+fn tool(tool: &ToolDefinition) -> Map<String, Value> {
     let mut fields = Map::new();
     fields.insert("name".to_owned(), json!(tool.name));
     fields.insert("description".to_owned(), json!(tool.description));
@@ -59,28 +71,40 @@ fn tool(tool: &ToolDefinition) -> Value {
         ("defer_loading", tool.defer_loading),
     ];
     fields.extend(flags.into_iter().filter(|(_, on)| *on).map(|(name, _)| (name.to_owned(), json!(true))));
-    Value::Object(fields)
+    fields
 }
 
-fn messages(endpoint: &Endpoint, messages: &[Arc<Message>]) -> Value {
-    let mut marks = MARKED_USER_MESSAGES;
-    let mut encoded: Vec<Value> = messages
+fn messages(endpoint: &Endpoint, messages: &[Entry], body: &mut Writer) {
+    let marks_from = messages
         .iter()
+        .enumerate()
         .rev()
-        .map(|message| match message.as_ref() {
-            Message::User(blocks) => {
-                let mark = marks > 0;
-                marks = marks.saturating_sub(1);
-                user(blocks, mark)
-            }
-            Message::Assistant { content, model } => assistant(content, *model == endpoint.id),
-        })
-        .collect();
-    encoded.reverse();
-    Value::Array(encoded)
+        .filter(|(_, message)| matches!(message.as_ref(), Message::User(_)))
+        .take(MARKED_USER_MESSAGES)
+        .last()
+        .map_or(messages.len(), |(at, _)| at);
+    body.begin_list("messages");
+    for (at, entry) in messages.iter().enumerate() {
+        let same_model = entry.is_by(&endpoint.id);
+        let encoding = Encoding { format: FORMAT, variant: u32::from(same_model) };
+        let bytes = entry.encoded(encoding, |message| self::message(message, same_model).to_string().into_bytes());
+        match entry.as_ref() {
+            Message::User(_) if at >= marks_from => body.item(&marked(&bytes, END_OF_MESSAGE)),
+            Message::User(_) | Message::Assistant { .. } => body.item(&[bytes]),
+        }
+    }
+    body.end_list();
 }
 
-fn user(blocks: &[UserBlock], mark: bool) -> Value {
+/// A message without a mark. Its list of blocks comes last and is never empty: a mark is put at its end.
+fn message(message: &Message, same_model: bool) -> Value {
+    match message {
+        Message::User(blocks) => user(blocks),
+        Message::Assistant { content, .. } => assistant(content, same_model),
+    }
+}
+
+fn user(blocks: &[UserBlock]) -> Value {
     let mut content: Vec<Value> = Vec::new();
     for block in blocks {
         match block {
@@ -92,9 +116,6 @@ fn user(blocks: &[UserBlock], mark: bool) -> Value {
     }
     if content.is_empty() {
         content.push(json!({"type": "text", "text": content::NOTHING}));
-    }
-    if let Some(last) = content.last_mut().filter(|_| mark) {
-        *last = marked(last.take());
     }
     json!({"role": "user", "content": content})
 }

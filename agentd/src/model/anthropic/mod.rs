@@ -7,6 +7,7 @@ mod encode;
 mod tests;
 
 use super::call_ids::CallIds;
+use super::encoded::Prefix;
 use super::endpoint::Endpoint;
 use super::http::{self, Call, Http};
 use super::{Model, ModelRequest, ModelStream, ToolFeatures};
@@ -22,11 +23,12 @@ const STRICT_SINCE: (u32, u32) = (4, 5);
 pub(super) struct Anthropic {
     http: Arc<Http>,
     endpoint: Arc<Endpoint>,
+    prefix: Prefix,
 }
 
 impl Anthropic {
     pub(super) fn new(http: Arc<Http>, endpoint: Endpoint) -> Self {
-        Self { http, endpoint: Arc::new(endpoint) }
+        Self { http, endpoint: Arc::new(endpoint), prefix: Prefix::default() }
     }
 }
 
@@ -67,7 +69,7 @@ impl Model for Anthropic {
         let call = Call {
             url: url(&self.endpoint.base_url, "messages"),
             headers: headers(&self.endpoint),
-            body: encode::body(&self.endpoint, &request),
+            body: encode::body(&self.endpoint, &request, &self.prefix),
         };
         let decoder = decode::Decode::new(self.endpoint.clone(), CallIds::of(&request.messages));
         http::ask(self.http.clone(), self.endpoint.clone(), call, Box::new(decoder))

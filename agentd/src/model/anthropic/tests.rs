@@ -1,7 +1,7 @@
 //! The format over a real connection: whole and cut streams, faults, requests and their caching.
 
 use super::*;
-use crate::event::{Message, UserBlock};
+use crate::event::{Entry, Message, UserBlock};
 use crate::model::ToolDefinition;
 use crate::model::endpoint::{Key, Scheme, Secret, for_tests};
 use crate::model::http::Decoder;
@@ -39,7 +39,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         escalation: 0,
         system: "be good".into(),
         tools: vec![tool("Bash"), tool("Read")].into(),
-        messages: messages.into_iter().map(Arc::new).collect::<Vec<_>>().into(),
+        messages: messages.into_iter().map(Entry::from).collect::<Vec<_>>().into(),
     }
 }
 
@@ -297,6 +297,29 @@ async fn silence_and_pings_alone_end_a_stream() {
 }
 
 #[tokio::test]
+async fn an_answer_without_an_end_ends_at_its_limit() {
+    let more = "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"x\"}}\n\n";
+    let server = Server::start(vec![Reply { pulse: Some(more), ..Reply::stream(sse(&recorded()[..4])) }]).await;
+    let mut endpoint = endpoint(&server.url);
+    endpoint.answer = Duration::from_millis(60);
+    let events: Vec<ModelEvent> = model(endpoint).stream(request(vec![user("hi")])).collect().await;
+    let (kind, message) = fault(&events);
+    assert_eq!(kind, FaultKind::Truncated);
+    assert!(message.contains("limits.answerMs, 60 ms"), "{message}");
+    assert_eq!(blocks(&events), []);
+}
+
+/// The limit holds before the head of the answer has come, too.
+#[tokio::test]
+async fn an_answer_without_a_head_ends_at_its_limit() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let mut endpoint = endpoint(&format!("http://{}", listener.local_addr().expect("an address")));
+    endpoint.answer = Duration::from_millis(60);
+    let events: Vec<ModelEvent> = model(endpoint).stream(request(vec![user("hi")])).collect().await;
+    assert!(fault(&events).1.contains("limits.answerMs, 60 ms"), "{events:?}");
+}
+
+#[tokio::test]
 async fn dropping_the_stream_closes_the_connection() {
     let server = Server::start(vec![Reply::stream(sse(&recorded()[..4])).hold()]).await;
     let mut stream = model(endpoint(&server.url)).stream(request(vec![user("hi")]));
@@ -340,8 +363,25 @@ async fn the_request_has_its_headers_and_its_shape() {
     assert_eq!(seen[1].json()["max_tokens"], 32_000);
 }
 
+#[test]
+fn an_answer_that_was_cut_is_asked_for_with_twice_the_room() {
+    let room = |endpoint: &Endpoint, escalation| {
+        let request = ModelRequest { escalation, ..request(vec![user("hi")]) };
+        let body: Value =
+            serde_json::from_slice(&encode::body(endpoint, &request, &Prefix::default()).to_vec()).expect("JSON");
+        body["max_tokens"].as_u64().expect("a number")
+    };
+    let mut endpoint = endpoint("http://127.0.0.1:1");
+    let rooms = [0, 1, 2, 3, u32::MAX].map(|escalation| room(&endpoint, escalation));
+    assert_eq!(rooms, [32_000, 64_000, 128_000, 128_000, 128_000]);
+    endpoint.output_limit = 64_000;
+    assert_eq!(room(&endpoint, 3), 64_000, "no more than the model can");
+    endpoint.max_output = Some(77);
+    assert_eq!(room(&endpoint, 3), 77, "what the settings say stays");
+}
+
 fn encoded(messages: Vec<Message>) -> Value {
-    let body = encode::body(&endpoint("http://127.0.0.1:1"), &request(messages));
+    let body = encode::body(&endpoint("http://127.0.0.1:1"), &request(messages), &Prefix::default()).to_vec();
     serde_json::from_slice(&body).expect("JSON")
 }
 
@@ -407,7 +447,8 @@ fn conversation(rounds: usize) -> Vec<Message> {
 fn a_longer_conversation_keeps_the_bytes_of_the_shorter_one() {
     const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
     let bytes = |rounds| {
-        let body = encode::body(&endpoint("http://127.0.0.1:1"), &request(conversation(rounds)));
+        let body =
+            encode::body(&endpoint("http://127.0.0.1:1"), &request(conversation(rounds)), &Prefix::default()).to_vec();
         String::from_utf8(body).expect("text")
     };
     for rounds in 0..6 {
@@ -492,7 +533,9 @@ fn the_last_tool_alone_is_marked() {
             ..ToolDefinition::default()
         };
         request.tools = deferred.iter().enumerate().map(tool).collect();
-        let body: Value = serde_json::from_slice(&encode::body(&endpoint("http://x"), &request)).unwrap();
+        let body: Value =
+            serde_json::from_slice(&encode::body(&endpoint("http://x"), &request, &Prefix::default()).to_vec())
+                .unwrap();
         let tools = body["tools"].as_array().unwrap().clone();
         tools.iter().map(|tool| tool.get("cache_control").is_some()).collect::<Vec<_>>()
     };
@@ -509,7 +552,9 @@ fn flags_of_tools_are_sent_only_where_they_are_on() {
         let mut request = request(vec![user("hi")]);
         request.tools =
             [ToolDefinition { strict, eager_input_streaming, defer_loading, ..ToolDefinition::default() }].into();
-        let body: Value = serde_json::from_slice(&encode::body(&endpoint("http://x"), &request)).unwrap();
+        let body: Value =
+            serde_json::from_slice(&encode::body(&endpoint("http://x"), &request, &Prefix::default()).to_vec())
+                .unwrap();
         let fields = body["tools"][0].as_object().unwrap().clone();
         let flags = fields.iter().filter(|(_, value)| **value == json!(true));
         flags.map(|(name, _)| name.clone()).collect::<Vec<_>>()

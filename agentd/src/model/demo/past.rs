@@ -1,11 +1,10 @@
 //! What the demonstration knows: the prompt that it answers, and the calls that it has made for it, with
 //! their results. Read from a request by `demo`. Pure.
 
-use crate::event::{Message, UserBlock};
+use crate::event::{Entry, Message, UserBlock};
 use crate::model::ModelRequest;
 use proto::content::{ContentBlock, MessageBlock, plain_text};
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// The line of the system prompt that holds the session's folder.
 const FOLDER_LINE: &str = "Working directory: ";
@@ -76,7 +75,7 @@ fn is_prompt(content: &ContentBlock) -> bool {
 }
 
 /// Where the last prompt is, and its text.
-fn last_prompt(messages: &[Arc<Message>]) -> (usize, String) {
+fn last_prompt(messages: &[Entry]) -> (usize, String) {
     for (at, message) in messages.iter().enumerate().rev() {
         let Message::User(blocks) = message.as_ref() else { continue };
         let said: Vec<ContentBlock> = blocks
@@ -100,7 +99,7 @@ fn without_tags(text: &str) -> &str {
     inner.unwrap_or(text)
 }
 
-fn calls(messages: &[Arc<Message>]) -> Vec<Done> {
+fn calls(messages: &[Entry]) -> Vec<Done> {
     let mut results: HashMap<&str, (String, bool)> = HashMap::new();
     for message in messages {
         let Message::User(blocks) = message.as_ref() else { continue };

@@ -1,10 +1,9 @@
 //! The demonstration, played against results of tools.
 
 use super::*;
-use crate::event::{Message, UserBlock};
+use crate::event::{Entry, Message, UserBlock};
 use proto::content::ContentBlock;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 const SYSTEM: &str = "You are an agent.\nWorking directory: /home/me/here\nToday is a day.";
 
@@ -17,7 +16,7 @@ async fn events(messages: &[Message], system: &str) -> Vec<ModelEvent> {
         escalation: 0,
         system: system.into(),
         tools: Vec::new().into(),
-        messages: messages.iter().cloned().map(Arc::new).collect::<Vec<_>>().into(),
+        messages: messages.iter().cloned().map(Entry::from).collect::<Vec<_>>().into(),
     };
     Demo.stream(request).collect().await
 }
@@ -243,7 +242,7 @@ fn counting_is_slow_and_can_be_cancelled_between_numbers() {
             escalation: 0,
             system: "".into(),
             tools: Vec::new().into(),
-            messages: vec![Arc::new(user(prompt))].into(),
+            messages: vec![Entry::from(user(prompt))].into(),
         };
         let past = Past::of(&request);
         let steps = steps(script::answer(&past), 0, &mut CallIds::default());

@@ -1,44 +1,55 @@
 //! A request of the Chat Completions API as bytes. The same transcript gives the same bytes, and a
-//! longer one only adds to them. Pure.
+//! longer one only adds to them. Each message is encoded once. Called by the model; sends nothing.
 
 use super::decode::REASONING_FIELDS;
-use crate::event::{Message, UserBlock};
+use crate::event::{Encoding, Message, UserBlock};
 use crate::model::call_ids::safe;
 use crate::model::content::{self, Part};
+use crate::model::encoded::{self, Body, Prefix, Writer};
 use crate::model::endpoint::Endpoint;
 use crate::model::{ModelRequest, ToolDefinition};
 use proto::content::{ContentBlock, MessageBlock};
 use serde_json::{Map, Value, json};
 
+/// The name of the format, for encodings that are kept.
+const FORMAT: &str = "openai_chat";
 /// OpenAI takes no longer names; ids have the same limit on some servers.
 const NAME_CHARS: usize = 64;
 
 /// The body of a request.
-pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> Vec<u8> {
-    let mut body = Map::new();
-    body.insert("model".to_owned(), json!(endpoint.model));
+pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest, prefix: &Prefix) -> Body {
+    let mut head = Map::new();
+    head.insert("model".to_owned(), json!(endpoint.model));
     if let Some(tokens) = endpoint.told_output_tokens(request.escalation) {
         // OpenAI renamed the field; the servers that follow it know the old name.
         let field = if endpoint.provider == "openai" { "max_completion_tokens" } else { "max_tokens" };
-        body.insert(field.to_owned(), json!(tokens));
+        head.insert(field.to_owned(), json!(tokens));
     }
-    body.insert("stream".to_owned(), json!(true));
-    body.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    head.insert("stream".to_owned(), json!(true));
+    head.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    let mut body = Writer::object(head);
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        body.field("tools", &[prefix.tools.encoded(&request.tools, |tools| tools.iter().map(tool).collect())]);
     }
-    let mut messages = Vec::new();
+    body.begin_list("messages");
     if !request.system.trim().is_empty() {
-        messages.push(json!({"role": "system", "content": &*request.system}));
+        body.item(&[prefix.system.encoded(&request.system, |text| json!({"role": "system", "content": text}))]);
     }
-    for message in request.messages.iter() {
-        match message.as_ref() {
-            Message::User(blocks) => user(blocks, &mut messages),
-            Message::Assistant { content, model } => messages.push(assistant(content, *model == endpoint.id)),
-        }
+    for entry in request.messages.iter() {
+        let same_model = entry.is_by(&endpoint.id);
+        let encoding = Encoding { format: FORMAT, variant: u32::from(same_model) };
+        body.item(&[entry.encoded(encoding, |message| encoded::list(own_messages(message, same_model)))]);
     }
-    body.insert("messages".to_owned(), Value::Array(messages));
-    Value::Object(body).to_string().into_bytes()
+    body.end_list();
+    body.finish()
+}
+
+/// A message as the API's own, which may be several.
+fn own_messages(message: &Message, same_model: bool) -> Vec<Value> {
+    match message {
+        Message::User(blocks) => user(blocks),
+        Message::Assistant { content, .. } => vec![assistant(content, same_model)],
+    }
 }
 
 fn tool(tool: &ToolDefinition) -> Value {
@@ -50,8 +61,8 @@ fn tool(tool: &ToolDefinition) -> Value {
 
 /// Tool results become messages of their own, and pictures in them, which those can't hold, go with the
 /// text that follows.
-fn user(blocks: &[UserBlock], messages: &mut Vec<Value>) {
-    let before = messages.len();
+fn user(blocks: &[UserBlock]) -> Vec<Value> {
+    let mut messages = Vec::new();
     let mut parts: Vec<Value> = Vec::new();
     for block in blocks {
         match block {
@@ -62,12 +73,13 @@ fn user(blocks: &[UserBlock], messages: &mut Vec<Value>) {
             UserBlock::Content(block) => parts.extend(part(block)),
         }
     }
-    if parts.is_empty() && messages.len() == before {
+    if parts.is_empty() && messages.is_empty() {
         parts.push(json!({"type": "text", "text": content::NOTHING}));
     }
     if !parts.is_empty() {
         messages.push(json!({"role": "user", "content": plain(parts)}));
     }
+    messages
 }
 
 /// Many servers know only a string; so it is one wherever there is nothing but text.

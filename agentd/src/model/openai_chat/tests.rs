@@ -3,7 +3,7 @@
 mod calls;
 
 use super::*;
-use crate::event::{Message, UserBlock};
+use crate::event::{Entry, Message, UserBlock};
 use crate::model::ToolDefinition;
 use crate::model::endpoint::for_tests;
 use crate::model::test_server::{Reply, Server};
@@ -33,7 +33,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         escalation: 0,
         system: "be good".into(),
         tools: vec![tool].into(),
-        messages: messages.into_iter().map(Arc::new).collect::<Vec<_>>().into(),
+        messages: messages.into_iter().map(Entry::from).collect::<Vec<_>>().into(),
     }
 }
 
@@ -362,11 +362,32 @@ async fn the_request_has_its_headers_and_its_shape() {
 }
 
 #[test]
+fn an_answer_that_was_cut_is_asked_for_with_twice_the_room() {
+    let room = |endpoint: &Endpoint, escalation| {
+        let request = ModelRequest { escalation, ..request(vec![user("hi")]) };
+        let body: Value =
+            serde_json::from_slice(&encode::body(endpoint, &request, &Prefix::default()).to_vec()).expect("JSON");
+        let field = if endpoint.provider == "openai" { "max_completion_tokens" } else { "max_tokens" };
+        body.get(field).and_then(Value::as_u64)
+    };
+    let mut endpoint = endpoint("http://127.0.0.1:1");
+    for provider in ["mine", "openai"] {
+        endpoint.provider = provider.to_owned();
+        let rooms = [0, 1, 2, 3].map(|escalation| room(&endpoint, escalation));
+        assert_eq!(rooms, [None, Some(64_000), Some(128_000), Some(128_000)], "at first the server knows best");
+    }
+    endpoint.max_output = Some(77);
+    assert_eq!([0, 3].map(|escalation| room(&endpoint, escalation)), [Some(77); 2]);
+}
+
+#[test]
 fn a_longer_conversation_keeps_the_bytes_of_the_shorter_one() {
     let mut messages = vec![user("start")];
     let endpoint = endpoint("http://127.0.0.1:1");
-    let bytes =
-        |messages: &[Message]| String::from_utf8(encode::body(&endpoint, &request(messages.to_vec()))).expect("text");
+    let bytes = |messages: &[Message]| {
+        String::from_utf8(encode::body(&endpoint, &request(messages.to_vec()), &Prefix::default()).to_vec())
+            .expect("text")
+    };
     for round in 0..5 {
         let shorter = bytes(&messages);
         let id = format!("t{round}");

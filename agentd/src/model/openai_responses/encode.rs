@@ -1,41 +1,50 @@
 //! A request of the Responses API as bytes. The same transcript gives the same bytes, and a longer one only adds
 //! to them. Nothing refers to what the server keeps: items go back without the server's ids, and reasoning in its
-//! encrypted form. Pure.
+//! encrypted form. Each message is encoded once. Called by the model; sends nothing.
 
-use crate::event::{Message, UserBlock};
+use crate::event::{Encoding, Entry, Message, UserBlock};
 use crate::model::call_ids::safe;
 use crate::model::content::{self, Part};
+use crate::model::encoded::{self, Body, Prefix, Writer};
 use crate::model::endpoint::Endpoint;
 use crate::model::{ModelRequest, ToolDefinition};
 use proto::content::{ContentBlock, MessageBlock};
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
 
 /// OpenAI takes no longer names and ids.
 const NAME_CHARS: usize = 64;
 
+/// The name of the format, for encodings that are kept.
+const FORMAT: &str = "openai_responses";
+
 /// The body of a request.
-pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> Vec<u8> {
-    let mut body = Map::new();
-    body.insert("model".to_owned(), json!(endpoint.model));
+pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest, prefix: &Prefix) -> Body {
+    let mut head = Map::new();
+    head.insert("model".to_owned(), json!(endpoint.model));
     if let Some(tokens) = endpoint.told_output_tokens(request.escalation) {
-        body.insert("max_output_tokens".to_owned(), json!(tokens));
+        head.insert("max_output_tokens".to_owned(), json!(tokens));
     }
-    body.insert("stream".to_owned(), json!(true));
-    body.insert("store".to_owned(), json!(false));
+    head.insert("stream".to_owned(), json!(true));
+    head.insert("store".to_owned(), json!(false));
     if reasons(&endpoint.model) {
-        body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
+        head.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
     }
-    body.insert("prompt_cache_key".to_owned(), json!(cache_key(request)));
+    head.insert("prompt_cache_key".to_owned(), json!(cache_key(request)));
+    let mut body = Writer::object(head);
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        body.field("tools", &[prefix.tools.encoded(&request.tools, |tools| tools.iter().map(tool).collect())]);
     }
     if !request.system.trim().is_empty() {
-        body.insert("instructions".to_owned(), json!(&*request.system));
+        body.field("instructions", &[prefix.system.encoded(&request.system, |text| json!(text))]);
     }
-    let input = request.messages.iter().flat_map(|message| items(message, &endpoint.id)).collect();
-    body.insert("input".to_owned(), input);
-    Value::Object(body).to_string().into_bytes()
+    body.begin_list("input");
+    for entry in request.messages.iter() {
+        let same_model = entry.is_by(&endpoint.id);
+        let encoding = Encoding { format: FORMAT, variant: u32::from(same_model) };
+        body.item(&[entry.encoded(encoding, |message| encoded::list(items(message, same_model)))]);
+    }
+    body.end_list();
+    body.finish()
 }
 
 /// Whether to ask for encrypted reasoning: OpenAI's models that have none refuse the request.
@@ -50,7 +59,7 @@ fn reasons(model: &str) -> bool {
 fn cache_key(request: &ModelRequest) -> String {
     let mut sum = crc32fast::Hasher::new();
     sum.update(request.system.as_bytes());
-    if let Some(Message::User(blocks)) = request.messages.first().map(Arc::as_ref) {
+    if let Some(Message::User(blocks)) = request.messages.first().map(Entry::as_ref) {
         for block in blocks {
             if let UserBlock::Content(ContentBlock::Text { text }) = block {
                 sum.update(text.as_bytes());
@@ -69,10 +78,10 @@ fn tool(tool: &ToolDefinition) -> Value {
 }
 
 /// The items of a message. They depend on nothing but the message and whether it goes back to its writer.
-pub(super) fn items(message: &Message, own_id: &str) -> Vec<Value> {
+fn items(message: &Message, same_model: bool) -> Vec<Value> {
     match message {
         Message::User(blocks) => user(blocks),
-        Message::Assistant { content, model } => assistant(content, model == own_id),
+        Message::Assistant { content, .. } => assistant(content, same_model),
     }
 }
 

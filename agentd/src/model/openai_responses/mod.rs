@@ -8,6 +8,7 @@ mod items;
 mod tests;
 
 use super::call_ids::CallIds;
+use super::encoded::Prefix;
 use super::endpoint::Endpoint;
 use super::http::{self, Call, Http};
 use super::openai_chat::url;
@@ -18,11 +19,12 @@ use std::sync::Arc;
 pub(super) struct OpenaiResponses {
     http: Arc<Http>,
     endpoint: Arc<Endpoint>,
+    prefix: Prefix,
 }
 
 impl OpenaiResponses {
     pub(super) fn new(http: Arc<Http>, endpoint: Endpoint) -> Self {
-        Self { http, endpoint: Arc::new(endpoint) }
+        Self { http, endpoint: Arc::new(endpoint), prefix: Prefix::default() }
     }
 }
 
@@ -31,7 +33,7 @@ impl Model for OpenaiResponses {
         let call = Call {
             url: url(&self.endpoint.base_url, "responses"),
             headers: self.endpoint.request_headers(),
-            body: encode::body(&self.endpoint, &request),
+            body: encode::body(&self.endpoint, &request, &self.prefix),
         };
         let decoder = decode::Decode::new(self.endpoint.clone(), CallIds::of(&request.messages));
         http::ask(self.http.clone(), self.endpoint.clone(), call, Box::new(decoder))

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::Price;
-use crate::event::{Message, UserBlock};
+use crate::event::{Entry, Message, UserBlock};
 use crate::model::ToolDefinition;
 use crate::model::endpoint::for_tests;
 use crate::model::test_server::{Reply, Server};
@@ -34,7 +34,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         escalation: 0,
         system: "be good".into(),
         tools: vec![tool].into(),
-        messages: messages.into_iter().map(Arc::new).collect::<Vec<_>>().into(),
+        messages: messages.into_iter().map(Entry::from).collect::<Vec<_>>().into(),
     }
 }
 
@@ -339,7 +339,7 @@ async fn the_request_has_its_headers_and_its_shape() {
 }
 
 fn encoded(endpoint: &Endpoint, messages: Vec<Message>, escalation: u32) -> Value {
-    let body = encode::body(endpoint, &ModelRequest { escalation, ..request(messages) });
+    let body = encode::body(endpoint, &ModelRequest { escalation, ..request(messages) }, &Prefix::default()).to_vec();
     serde_json::from_slice(&body).expect("JSON")
 }
 
@@ -372,8 +372,10 @@ fn reasoning_goes_back_to_its_writer_only_and_never_alone() {
 fn a_longer_conversation_keeps_the_bytes_of_the_shorter_one() {
     let mut messages = vec![user("start")];
     let endpoint = endpoint("http://127.0.0.1:1");
-    let bytes =
-        |messages: &[Message]| String::from_utf8(encode::body(&endpoint, &request(messages.to_vec()))).expect("text");
+    let bytes = |messages: &[Message]| {
+        String::from_utf8(encode::body(&endpoint, &request(messages.to_vec()), &Prefix::default()).to_vec())
+            .expect("text")
+    };
     for round in 0..5 {
         let shorter = bytes(&messages);
         let id = format!("t{round}");
