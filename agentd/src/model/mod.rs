@@ -2,6 +2,8 @@
 //! session actor; decides nothing about turns, retries or tools.
 
 mod anthropic;
+#[cfg(test)]
+mod byte_stability;
 mod call_ids;
 mod catalog;
 mod content;

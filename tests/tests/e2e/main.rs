@@ -20,6 +20,7 @@ mod permission;
 mod protocol;
 mod race;
 mod replay;
+mod requests;
 mod resume;
 mod sessions;
 mod streaming_tools;

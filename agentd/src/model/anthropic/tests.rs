@@ -328,6 +328,7 @@ async fn dropping_the_stream_closes_the_connection() {
     server.closed.notified().await;
 }
 
+/// Seed row A07: of the tools, only the last has a cache mark; the system prompt and the last user message have one.
 #[tokio::test]
 async fn the_request_has_its_headers_and_its_shape() {
     let server = Server::start(vec![Reply::stream(sse(&recorded()))]).await;
@@ -346,6 +347,8 @@ async fn the_request_has_its_headers_and_its_shape() {
         assert!(seen[0].head.contains(header), "{header}: {}", seen[0].head);
     }
     assert!(seen[1].head.starts_with("post /v1/messages http/1.1"));
+    let length = format!("content-length: {}", seen[0].body.len());
+    assert!(seen[0].head.contains(&length) && !seen[0].head.contains("transfer-encoding"), "{}", seen[0].head);
     assert!(seen[1].head.contains("authorization: bearer canary-key") && !seen[1].head.contains("x-api-key"));
     let mark = json!({"type": "ephemeral"});
     assert_eq!(
@@ -413,6 +416,8 @@ fn private_blocks_go_back_to_their_writer_only() {
     assert_eq!(other["messages"][1]["content"], json!([{"type": "text", "text": "(nothing)"}]));
 }
 
+/// Seed row L13: the results of a round are one user message, one result for each call, in call order, errors
+/// flagged, and text after them.
 #[test]
 fn results_come_first_and_pictures_are_kept() {
     let image = ContentBlock::Image { media_type: "image/png".to_owned(), data: "AA==".to_owned() };
@@ -463,6 +468,22 @@ fn a_longer_conversation_keeps_the_bytes_of_the_shorter_one() {
     let (before, after) = (encoded(conversation(3)), encoded(conversation(4)));
     let last = before["messages"].as_array().expect("messages").len() - 1;
     assert_eq!(before["messages"][last], after["messages"][last]);
+}
+
+/// Of a longer request, only what is new is made anew: the rest is the very memory of the one before.
+#[test]
+fn what_was_encoded_is_shared_with_the_next_request() {
+    let messages = [user(&"long ".repeat(10_000)), assistant("anthropic/claude-test", Vec::new()), user("x")];
+    let mut entries: Vec<Entry> = messages.map(Entry::from).to_vec();
+    let long_pieces = |entries: &[Entry]| -> Vec<*const u8> {
+        let request = ModelRequest { messages: Arc::new(entries.to_vec()), ..request(Vec::new()) };
+        let body = encode::body(&endpoint("http://127.0.0.1:1"), &request, &Prefix::default());
+        body.places().into_iter().filter(|(_, len)| *len > 40_000).map(|(place, _)| place).collect()
+    };
+    let before = long_pieces(&entries);
+    entries.extend([assistant("anthropic/claude-test", Vec::new()), user("y")].map(Entry::from));
+    assert_eq!(before.len(), 1);
+    assert_eq!(before, long_pieces(&entries), "though its cache mark has gone");
 }
 
 /// Any event of the format, right or wrong, with few indices so that they meet.
