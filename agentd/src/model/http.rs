@@ -188,9 +188,19 @@ fn silence(limit: Duration) -> String {
 
 /// Asks: sends the call and decodes the answer. Dropping the stream closes the connection.
 pub(super) fn ask(http: Arc<Http>, endpoint: Arc<Endpoint>, call: Call, decoder: Box<dyn Decoder>) -> ModelStream {
-    let limit = Box::pin(tokio::time::sleep(endpoint.answer));
-    let answer =
-        Answer { http, endpoint, call: Some(call), decoder, events: None, pending: VecDeque::new(), over: false };
+    let stage = Stage::Ask(http, call);
+    answer(Answer { endpoint, decoder, stage, pending: VecDeque::new(), over: false })
+}
+
+/// Decodes an answer that has begun.
+#[cfg(test)]
+pub(super) fn decode(endpoint: Arc<Endpoint>, response: Response, decoder: Box<dyn Decoder>) -> ModelStream {
+    let stage = Stage::Read(events(response, endpoint.idle));
+    answer(Answer { endpoint, decoder, stage, pending: VecDeque::new(), over: false })
+}
+
+fn answer(answer: Answer) -> ModelStream {
+    let limit = Box::pin(tokio::time::sleep(answer.endpoint.answer));
     Box::pin(stream::unfold((answer, limit), |(mut answer, mut limit)| async move {
         let event = answer.next(limit.as_mut()).await?;
         Some((event, (answer, limit)))
@@ -206,13 +216,18 @@ enum Broken {
     Garbage(String),
 }
 
+/// What comes next in a call.
+enum Stage {
+    Ask(Arc<Http>, Call),
+    Read(BoxStream<'static, SseItem>),
+    Done,
+}
+
 /// A call under way.
 struct Answer {
-    http: Arc<Http>,
     endpoint: Arc<Endpoint>,
-    call: Option<Call>,
     decoder: Box<dyn Decoder>,
-    events: Option<BoxStream<'static, SseItem>>,
+    stage: Stage,
     pending: VecDeque<ModelEvent>,
     over: bool,
 }
@@ -225,7 +240,7 @@ impl Answer {
                 if matches!(event, ModelEvent::Stopped { .. } | ModelEvent::Fault(_)) {
                     self.over = true;
                     self.pending.clear();
-                    self.events = None;
+                    self.stage = Stage::Done;
                 }
                 return Some(event);
             }
@@ -244,14 +259,18 @@ impl Answer {
     }
 
     async fn go_on(&mut self) {
-        match self.call.take() {
-            Some(call) => self.open(call).await,
-            None => self.advance().await,
+        match std::mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Ask(http, call) => self.open(&http, call).await,
+            Stage::Read(mut events) => {
+                self.advance(&mut events).await;
+                self.stage = Stage::Read(events);
+            }
+            Stage::Done => self.decoder.end("there was no answer", &mut self.pending),
         }
     }
 
-    async fn open(&mut self, call: Call) {
-        let response = match self.http.open(&self.endpoint, call).await {
+    async fn open(&mut self, http: &Http, call: Call) {
+        let response = match http.open(&self.endpoint, call).await {
             Ok(response) => response,
             Err(fault) => return self.pending.push_back(ModelEvent::Fault(fault)),
         };
@@ -270,14 +289,10 @@ impl Answer {
             self.decoder.event("message", &body, &mut self.pending);
             return self.decoder.end(&why, &mut self.pending);
         }
-        let limits = self.endpoint.idle;
-        self.events = Some(events(response, limits));
+        self.stage = Stage::Read(events(response, self.endpoint.idle));
     }
 
-    async fn advance(&mut self) {
-        let Some(events) = self.events.as_mut() else {
-            return self.decoder.end("there was no answer", &mut self.pending);
-        };
+    async fn advance(&mut self, events: &mut BoxStream<'static, SseItem>) {
         let limit = if self.decoder.is_complete() { LINGER } else { self.endpoint.idle.saturating_mul(PINGS_ALONE) };
         let decoder = &self.decoder;
         let telling = async {

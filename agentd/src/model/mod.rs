@@ -8,6 +8,8 @@ mod call_ids;
 mod catalog;
 mod content;
 mod cost;
+#[cfg(test)]
+mod cut_streams;
 mod demo;
 mod discover;
 mod encoded;

@@ -64,6 +64,12 @@ fn version(model: &str) -> Option<(u32, u32)> {
     Some((major, parts.next().and_then(numbers).unwrap_or(0)))
 }
 
+/// A decoder by itself.
+#[cfg(test)]
+pub(super) fn decoder(endpoint: Arc<Endpoint>, ids: CallIds) -> Box<dyn super::http::Decoder> {
+    Box::new(decode::Decode::new(endpoint, ids))
+}
+
 impl Model for Anthropic {
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let call = Call {

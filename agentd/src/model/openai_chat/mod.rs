@@ -33,6 +33,12 @@ pub(super) fn url(base_url: &str, path: &str) -> String {
     format!("{}/{path}", base_url.trim_end_matches('/'))
 }
 
+/// A decoder by itself.
+#[cfg(test)]
+pub(super) fn decoder(endpoint: Arc<Endpoint>, ids: CallIds) -> Box<dyn super::http::Decoder> {
+    Box::new(decode::Decode::new(endpoint, ids))
+}
+
 impl Model for OpenaiChat {
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let call = Call {
