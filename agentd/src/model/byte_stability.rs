@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Each wire format, by its name in the settings.
-const FORMATS: [&str; 2] = ["anthropic", "openai-chat"];
+const FORMATS: [&str; 3] = ["anthropic", "openai-chat", "openai-responses"];
 /// What the Messages API has over the bytes of a block, and moves on with each request.
 const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 /// Long enough to be a piece of its own.

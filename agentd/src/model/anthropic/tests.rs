@@ -169,24 +169,6 @@ async fn a_whole_stream_becomes_events() {
 }
 
 #[tokio::test]
-async fn a_stream_cut_anywhere_gives_no_unfinished_block() {
-    let whole = sse(&recorded()).into_bytes();
-    let cuts: Vec<usize> = (0..whole.len()).collect();
-    let replies = cuts.iter().map(|cut| Reply::stream(&whole[..*cut])).collect();
-    let server = Server::start(replies).await;
-    let model = model(endpoint(&server.url));
-    let all = recorded_blocks();
-    for cut in cuts {
-        let events: Vec<ModelEvent> = model.stream(request(vec![user("hi")])).collect().await;
-        let given = blocks(&events);
-        assert_eq!(given, all[..given.len()], "cut at {cut}");
-        // Up to the very last byte, the blank line after the end event is missing.
-        assert_eq!(fault(&events).0, FaultKind::Truncated, "cut at {cut}");
-        assert_eq!(events.iter().filter(|event| matches!(event, ModelEvent::Fault(_))).count(), 1);
-    }
-}
-
-#[tokio::test]
 async fn broken_and_empty_inputs_reach_the_tool() {
     for (parts, expected) in [
         (vec![], json!({})),

@@ -154,29 +154,6 @@ async fn a_whole_stream_becomes_events() {
 }
 
 #[tokio::test]
-async fn a_stream_cut_anywhere_gives_no_unfinished_block() {
-    let chunks = recorded();
-    let whole = done(&chunks).into_bytes();
-    // From the finish reason on, the answer is complete, whatever else is missing.
-    let complete = sse(&chunks[..10]).len();
-    let cuts: Vec<usize> = (0..whole.len()).collect();
-    let server = Server::start(cuts.iter().map(|cut| Reply::stream(&whole[..*cut])).collect()).await;
-    let model = model(endpoint(&server.url));
-    let all = recorded_blocks();
-    for cut in cuts {
-        let events: Vec<ModelEvent> = model.stream(request(vec![user("hi")])).collect().await;
-        let given = blocks(&events);
-        assert_eq!(given, all[..given.len()], "cut at {cut}");
-        if cut >= complete {
-            assert_eq!((stopped(&events), given.len()), ("tool_use", 4), "cut at {cut}");
-        } else {
-            assert_eq!(fault(&events).0, FaultKind::Truncated, "cut at {cut}");
-            assert!(given.len() < 4, "cut at {cut}");
-        }
-    }
-}
-
-#[tokio::test]
 async fn an_id_of_an_earlier_call_is_not_used_again() {
     let chunks = [
         calls(json!([{"index": 0, "id": "call_0", "function": {"name": "Read", "arguments": "{}"}}])),

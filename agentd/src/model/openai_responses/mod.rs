@@ -28,6 +28,12 @@ impl OpenaiResponses {
     }
 }
 
+/// A decoder by itself.
+#[cfg(test)]
+pub(super) fn decoder(endpoint: Arc<Endpoint>, ids: CallIds) -> Box<dyn super::http::Decoder> {
+    Box::new(decode::Decode::new(endpoint, ids))
+}
+
 impl Model for OpenaiResponses {
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let call = Call {
