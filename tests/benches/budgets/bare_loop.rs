@@ -2,9 +2,9 @@
 //! request, reads the reply. It posts what agentd posted, byte for byte. Started by `round_trip` as this
 //! same program, so that its CPU is its own.
 
-use super::proc_fs;
+use super::{bare_post, proc_fs};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -37,20 +37,5 @@ fn post(socket: &mut BufReader<TcpStream>, address: &str, body: &[u8]) {
         body.len()
     );
     socket.get_mut().write_all(&[head.as_bytes(), body].concat()).expect("the model server reads");
-    let mut line = String::new();
-    while line != "\r\n" {
-        line.clear();
-        assert_ne!(socket.read_line(&mut line).expect("a head"), 0, "the model server closed the connection");
-    }
-    loop {
-        line.clear();
-        socket.read_line(&mut line).expect("a chunk's length");
-        let length = u64::from_str_radix(line.trim(), 16).expect("a chunk's length in hex");
-        // Each chunk, the last and empty one too, ends with a line break.
-        let mut chunk = Vec::new();
-        socket.by_ref().take(length + 2).read_to_end(&mut chunk).expect("a chunk");
-        if length == 0 {
-            return;
-        }
-    }
+    bare_post::read_reply(socket);
 }

@@ -6,6 +6,7 @@
 #![allow(clippy::disallowed_methods)]
 
 mod bare_loop;
+mod bare_post;
 mod figures;
 mod history;
 mod idle;
@@ -15,6 +16,7 @@ mod output;
 mod overlap;
 mod proc_fs;
 mod round_trip;
+mod sink;
 
 use figures::Report;
 
@@ -34,10 +36,10 @@ const ROWS: &[(&str, Measure)] = &[
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [first, rest @ ..] = &arguments[..]
-        && first == bare_loop::ARGUMENT
-    {
-        return bare_loop::run(rest);
+    match &arguments[..] {
+        [first, rest @ ..] if first == bare_loop::ARGUMENT => return bare_loop::run(rest),
+        [first, rest @ ..] if first == bare_post::ARGUMENT => return bare_post::run(rest),
+        _ => {}
     }
     // Cargo says so when it benches; when it tests, there is nothing to do.
     if !arguments.iter().any(|argument| argument == "--bench") {

@@ -16,13 +16,32 @@ pub struct Memory {
     pub private: f64,
 }
 
+/// CPU of a process, in milliseconds, to 10 ms.
+#[derive(Debug, Clone, Copy)]
+pub struct Cpu {
+    /// In its own code.
+    pub user: f64,
+    /// In the kernel for it.
+    pub system: f64,
+}
+
+/// CPU of a process without its children.
+pub fn cpu(pid: u32) -> Cpu {
+    let [user, system, ..] = cpu_fields(pid);
+    Cpu { user, system }
+}
+
 /// CPU of a process and of the children that it has waited for, in milliseconds, to 10 ms.
 pub fn cpu_with_children(pid: u32) -> f64 {
+    cpu_fields(pid).iter().sum()
+}
+
+/// User and system time, and those of the children, in milliseconds.
+fn cpu_fields(pid: u32) -> [f64; 4] {
     let stat = read(pid, "stat");
     let fields: Vec<&str> = stat.rsplit(')').next().expect("a name in brackets").split_whitespace().collect();
     // utime, stime, cutime, cstime: fields 14 to 17, of which the first two are cut off.
-    let ticks: f64 = fields[11..15].iter().map(|ticks| ticks.parse::<f64>().expect("a number")).sum();
-    ticks * 1000.0 / TICKS_PER_SECOND
+    [11, 12, 13, 14].map(|at| fields[at].parse::<f64>().expect("a number") * 1000.0 / TICKS_PER_SECOND)
 }
 
 /// CPU of a process's live threads in milliseconds, exact.
