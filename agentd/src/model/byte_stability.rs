@@ -116,6 +116,9 @@ fn surroundings() -> ModelRequest {
         name: name.to_owned(),
         description: "does".to_owned(),
         input_schema: json!({"type": "object"}),
+        strict: false,
+        eager_input_streaming: false,
+        defer_loading: false,
     };
     ModelRequest {
         escalation: 0,

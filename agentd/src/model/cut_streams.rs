@@ -11,7 +11,7 @@ use crate::turn::{CallTraits, Effect, Input, Machine, ToolOutcome, ToolTraits, T
 use bytes::Bytes;
 use futures::{StreamExt, stream};
 use proto::content::{ContentBlock, MessageBlock};
-use proto::event::{Event, ToolEndedDetails, ToolKind, ToolStatus};
+use proto::event::{Event, ToolKind};
 use proto::ids::ToolCallId;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -210,33 +210,15 @@ impl ToolTraits for Tools {
     }
 }
 
-fn outcome() -> ToolOutcome {
-    ToolOutcome {
-        status: ToolStatus::Completed,
-        is_error: false,
-        content: vec![ContentBlock::text("read")],
-        summary: String::new(),
-        persisted_path: None,
-        duration_ms: 0,
-        cause: None,
-        stops_turn: false,
-        hook_stop: None,
-        context: None,
-        structured_output: None,
-        details: ToolEndedDetails::default(),
-    }
+fn outcome() -> Box<ToolOutcome> {
+    Box::new(ToolOutcome { content: vec![ContentBlock::text("read")], ..ToolOutcome::default() })
 }
 
 impl Turn {
     /// Runs a turn to its end.
     fn run(answer: Vec<ModelEvent>, pace: Pace) -> Self {
-        let settings = TurnSettings {
-            id: "t".into(),
-            model: "mine/m".to_owned(),
-            max_rounds: None,
-            max_concurrency: 10,
-            retries: 1,
-        };
+        let settings =
+            TurnSettings { max_concurrency: 10, retries: 1, ..TurnSettings::new("t".into(), "mine/m".to_owned()) };
         let (running, started) = (VecDeque::new(), Vec::new());
         let mut turn = Self {
             machine: Machine::new(settings),
