@@ -42,6 +42,7 @@ impl Kit {
             additional_directories: Arc::from([]),
             env: Arc::new(Environment::from(variables)),
             outputs_dir: root.path().join("state/outputs"),
+            checkpoints_dir: root.path().join("state/checkpoints"),
             files: Arc::default(),
             processes: Arc::new(Processes::new(PathBuf::from(env!("CARGO_BIN_EXE_agentd")))),
             cancel: CancellationToken::new(),

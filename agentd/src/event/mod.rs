@@ -1,6 +1,7 @@
 //! L1: the durable events as bytes, and the fold of a log into what the model and the lists need.
 //! Pure: no clock, no file. Called by `store`, `session` and `hub`.
 
+pub mod changes;
 mod context;
 mod entry;
 pub mod record;

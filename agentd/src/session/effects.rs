@@ -6,7 +6,7 @@ use super::log::{Log, Room};
 use super::turns::{RunningCall, RunningTurn};
 use crate::base::environment::Environment;
 use crate::model::{Model, ModelRequest, ModelStream};
-use crate::store::SessionSnapshot;
+use crate::store::{CHECKPOINTS_DIR, OUTPUTS_DIR, SessionSnapshot};
 use crate::tools::{Progress, ToolContext};
 use crate::turn::{CancelKind, Effect, Input, StopVerdict};
 use futures::StreamExt;
@@ -141,7 +141,8 @@ impl Actor {
             cwd: info.shell_cwd.as_ref().unwrap_or(&info.cwd).into(),
             additional_directories: info.additional_directories.iter().map(Into::into).collect(),
             env: self.tool_env(),
-            outputs_dir: self.dir.join("outputs"),
+            outputs_dir: self.dir.join(OUTPUTS_DIR),
+            checkpoints_dir: self.dir.join(CHECKPOINTS_DIR),
             files: Arc::clone(&self.files),
             processes: Arc::clone(&self.services.processes),
             cancel: CancellationToken::new(),

@@ -17,4 +17,4 @@ pub use error::StoreError;
 pub use journal::Journal;
 pub use reader::JournalReader;
 pub use snapshot::SessionSnapshot;
-pub use state_dir::{StateDir, StateLock};
+pub use state_dir::{CHECKPOINTS_DIR, OUTPUTS_DIR, StateDir, StateLock};

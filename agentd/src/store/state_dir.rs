@@ -11,6 +11,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 const SESSIONS: &str = "sessions";
+/// In a session's folder: large tool results.
+pub const OUTPUTS_DIR: &str = "outputs";
+/// In a session's folder: what was in files before its file tools changed them.
+pub const CHECKPOINTS_DIR: &str = "checkpoints";
 const LOCK_FILE: &str = "lock";
 /// How the names of sessions begin that are being deleted; no session id begins with a dot.
 const TRASH_PREFIX: &str = ".trash-";

@@ -1,6 +1,7 @@
 //! Edit: one replacement in a file that was read. Changes no other byte of it, and leaves the old file if
 //! the new one can't be written.
 
+use super::checkpoint;
 use super::diff;
 use super::edit_text::{self, Edited, Refusal};
 use super::input::{parse, schema};
@@ -53,6 +54,13 @@ impl Plan {
         match &self.change {
             Change::New { text } => diff::unified(&self.name, None, text),
             Change::Existing { before, edited, .. } => diff::unified(&self.name, Some(before), &edited.text),
+        }
+    }
+
+    fn before(&self) -> Option<&Loaded> {
+        match &self.change {
+            Change::New { .. } => None,
+            Change::Existing { loaded, .. } => Some(loaded),
         }
     }
 }
@@ -195,6 +203,7 @@ fn edit(plan: Plan, context: &ToolContext) -> Result<ToolOutput, String> {
         return Err("the edit was cancelled; nothing was changed".to_owned());
     }
     let (name, diff, path) = (&plan.name, plan.diff(), &plan.place.real);
+    let checkpoint = checkpoint::keep(&context.checkpoints_dir, plan.before(), &plan.bytes)?;
     let (text, summary) = match &plan.change {
         Change::New { .. } => {
             text_file::save(path, &plan.bytes, None)?;
@@ -213,7 +222,7 @@ fn edit(plan: Plan, context: &ToolContext) -> Result<ToolOutput, String> {
             (told(name, edited), diff::counts(&diff))
         }
     };
-    let file_change = Some(FileChange { path: plan.place.real, diff, checkpoint: None });
+    let file_change = Some(FileChange { path: plan.place.real, diff, checkpoint: Some(checkpoint) });
     Ok(ToolOutput { file_change, ..ToolOutput::text(text, summary) })
 }
 

@@ -6,6 +6,7 @@ mod bash_exit;
 mod bash_git;
 mod bash_readonly;
 mod bash_rule;
+mod checkpoint;
 mod definition;
 mod diff;
 mod edit;
@@ -22,6 +23,7 @@ mod paths;
 mod read;
 mod read_state;
 mod registry;
+mod restore;
 mod search_walk;
 #[cfg(feature = "sleep")]
 mod sleep;
@@ -34,6 +36,7 @@ pub use definition::Definition;
 pub use mcp_name::{mcp_name, split_mcp_name};
 pub use read_state::{FileState, ReadState};
 pub use registry::{Permitted, Registered, Registry};
+pub use restore::{Restored, restore};
 pub use tool::{FileChange, PermissionMatcher, Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
 pub use tool_search::{TOOL_SEARCH, ToolSearch};
 

@@ -48,6 +48,7 @@ impl Scratch {
             additional_directories: Arc::from([]),
             env: Arc::new(Environment::from(std::collections::BTreeMap::from([("HOME".to_owned(), home)]))),
             outputs_dir: self.root.path().join("state/outputs"),
+            checkpoints_dir: self.root.path().join("state/checkpoints"),
             files: Arc::clone(&self.files),
             processes: Arc::default(),
             cancel: self.cancel.clone(),

@@ -44,6 +44,11 @@ impl Loaded {
     pub(super) fn is_read_only(&self) -> bool {
         self.metadata.mode() & 0o222 == 0
     }
+
+    /// Its permission bits.
+    pub(super) fn mode(&self) -> u32 {
+        self.metadata.mode() & 0o7777
+    }
 }
 
 /// The sentence for a file that nobody may write to.
@@ -169,7 +174,7 @@ pub(super) fn encode(text: &str, encoding: Encoding, bom: bool) -> Result<Vec<u8
 /// # Errors
 /// One sentence: the file changed meanwhile, or can't be written.
 pub(super) fn save(path: &Path, bytes: &[u8], before: Option<&Loaded>) -> Result<(), String> {
-    replace(path, bytes, before).map_err(|error| match error.kind() {
+    replace(path, bytes, before, before.map(Loaded::mode)).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
             format!("{} was changed by somebody else just now; Read it and try again", path.display())
         }
@@ -177,7 +182,15 @@ pub(super) fn save(path: &Path, bytes: &[u8], before: Option<&Loaded>) -> Result
     })
 }
 
-fn replace(path: &Path, bytes: &[u8], before: Option<&Loaded>) -> io::Result<()> {
+/// As [`save`], with other permission bits than the file has now.
+///
+/// # Errors
+/// `AlreadyExists` if the file changed meanwhile; else as the system says.
+pub(super) fn put_back(path: &Path, bytes: &[u8], now: &Loaded, mode: u32) -> io::Result<()> {
+    replace(path, bytes, Some(now), Some(mode))
+}
+
+fn replace(path: &Path, bytes: &[u8], before: Option<&Loaded>, mode: Option<u32>) -> io::Result<()> {
     let dir = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
     std::fs::create_dir_all(dir)?;
     let mut new = tempfile::Builder::new()
@@ -186,7 +199,11 @@ fn replace(path: &Path, bytes: &[u8], before: Option<&Loaded>) -> io::Result<()>
         .tempfile_in(dir)?;
     new.write_all(bytes)?;
     if let Some(before) = before {
-        keep_owner_and_mode(new.as_file(), &before.metadata)?;
+        keep_owner(new.as_file(), &before.metadata)?;
+    }
+    if let Some(mode) = mode {
+        // Last, as a change of the owner takes bits away.
+        new.as_file().set_permissions(Permissions::from_mode(mode))?;
     }
     new.as_file().sync_all()?;
     match before {
@@ -205,12 +222,12 @@ fn replace(path: &Path, bytes: &[u8], before: Option<&Loaded>) -> io::Result<()>
     Ok(())
 }
 
-fn keep_owner_and_mode(new: &File, old: &Metadata) -> io::Result<()> {
+fn keep_owner(new: &File, old: &Metadata) -> io::Result<()> {
     let made = new.metadata()?;
     if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
         nix::unistd::fchown(new, Some(Uid::from_raw(old.uid())), Some(Gid::from_raw(old.gid())))?;
     }
-    new.set_permissions(Permissions::from_mode(old.mode() & 0o7777))
+    Ok(())
 }
 
 fn is_unchanged(path: &Path, before: &Metadata) -> bool {

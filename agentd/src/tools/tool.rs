@@ -257,6 +257,8 @@ pub struct ToolContext {
     pub env: Arc<Environment>,
     /// Where large results go: `sessions/<id>/outputs`. May not exist yet.
     pub outputs_dir: PathBuf,
+    /// Where what Edit and Write replace is kept: `sessions/<id>/checkpoints`. May not exist yet.
+    pub checkpoints_dir: PathBuf,
     /// What this session has read of which file, for Edit and Write.
     pub files: Arc<super::read_state::ReadState>,
     /// Processes of this daemon.

@@ -1,6 +1,7 @@
 //! Write: a whole file, new or in the place of one that was read. Changes no other file, and leaves the old
 //! one if the new one can't be written.
 
+use super::checkpoint;
 use super::diff;
 use super::input::{parse, schema};
 use super::matching;
@@ -146,7 +147,9 @@ fn write(plan: Plan, context: &ToolContext) -> Result<ToolOutput, String> {
         return Err("the write was cancelled; nothing was changed".to_owned());
     }
     let (name, diff) = (&plan.name, plan.diff());
-    text_file::save(&plan.place.real, &plan.bytes, plan.before.as_ref().map(|(loaded, _)| loaded))?;
+    let before = plan.before.as_ref().map(|(loaded, _)| loaded);
+    let checkpoint = checkpoint::keep(&context.checkpoints_dir, before, &plan.bytes)?;
+    text_file::save(&plan.place.real, &plan.bytes, before)?;
     context.files.saw_whole(&plan.place.real, &plan.bytes);
     let (text, summary) = match (&plan.before, diff.is_empty()) {
         (None, _) => (format!("Created {name}."), "created".to_owned()),
@@ -154,7 +157,7 @@ fn write(plan: Plan, context: &ToolContext) -> Result<ToolOutput, String> {
         (Some(_), false) => (format!("Wrote {name}."), diff::counts(&diff)),
     };
     let changed = plan.before.is_none() || !diff.is_empty();
-    let file_change = changed.then_some(FileChange { path: plan.place.real, diff, checkpoint: None });
+    let file_change = changed.then_some(FileChange { path: plan.place.real, diff, checkpoint: Some(checkpoint) });
     Ok(ToolOutput { file_change, ..ToolOutput::text(text, summary) })
 }
 
