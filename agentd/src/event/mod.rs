@@ -4,12 +4,14 @@
 pub mod changes;
 mod context;
 mod entry;
+mod marks;
 pub mod record;
 pub mod state;
 pub mod transcript;
 
 pub use context::ContextChange;
 pub use entry::{Encoding, Entry};
+pub use marks::TurnMark;
 pub use record::Record;
 pub use state::SessionState;
 pub use transcript::{Message, Transcript, UserBlock};

@@ -1,6 +1,7 @@
 //! The state of a session as its durable events give it: what lists show, what is open, what waits.
 //! The actor folds each event right after it is appended; a restart folds the journal.
 
+use super::marks::TurnMark;
 use super::transcript::{Transcript, text_of};
 use crate::base::text;
 use proto::content::{ContentBlock, MessageBlock, Prompt};
@@ -24,6 +25,8 @@ pub struct SessionState {
     pub system_prompt: Option<SystemPrompt>,
     /// What the model is to be told.
     pub transcript: Transcript,
+    /// The turns of the conversation, oldest first.
+    pub turns: Vec<TurnMark>,
     /// The turn that runs, or ran when agentd stopped.
     pub turn: Option<OpenTurn>,
     /// The last turn, if a restart cut it and nothing came after.
@@ -137,6 +140,7 @@ impl SessionState {
             info: session.clone(),
             system_prompt: system_prompt.clone(),
             transcript: Transcript::default(),
+            turns: Vec::new(),
             turn: None,
             interrupted: None,
             queue: VecDeque::new(),
@@ -153,15 +157,19 @@ impl SessionState {
         self.transcript.apply(event);
         match event {
             Event::SessionUpdated { changed } => self.update_info(changed),
-            Event::SessionRewound { .. } => self.interrupted = None,
+            Event::SessionRewound { to_turn_id, .. } => self.rewind(to_turn_id),
             Event::SessionClosed {} => self.info.status = SessionStatus::Closed,
             Event::PermissionRequested { request } => {
                 self.permissions.push(OpenRequest { seq, at: at.to_owned(), request: request.clone() });
             }
             Event::PermissionResolved { request_id, by, session_rule, .. } => {
-                self.permissions.retain(|open| open.request.request_id != *request_id);
-                self.resolved.insert(request_id.clone(), by.clone());
-                self.session_rules.extend(session_rule.clone());
+                let asked = self.permissions.extract_if(.., |open| open.request.request_id == *request_id).next();
+                // Of the session that this one was forked from come its questions, which are answered there,
+                // and its rules, which were given to it alone.
+                if asked.is_none_or(|open| open.request.session_id == self.info.id) {
+                    self.resolved.insert(request_id.clone(), by.clone());
+                    self.session_rules.extend(session_rule.clone());
+                }
             }
             Event::ToolEnded { details, .. } => {
                 self.discovered.extend(details.discovered.iter().cloned());
@@ -170,7 +178,10 @@ impl SessionState {
             _ => self.apply_turn(event),
         }
         self.info.last_seq = seq;
-        at.clone_into(&mut self.info.updated_at);
+        if at > self.info.updated_at.as_str() {
+            // What a fork has from its parent is older than the fork.
+            at.clone_into(&mut self.info.updated_at);
+        }
         self.refresh_status();
     }
 
@@ -276,13 +287,11 @@ impl SessionState {
     fn start_turn(&mut self, id: &TurnId, prompt: Option<&Prompt>, options: &TurnOptions) {
         self.remember_key(options.idempotency_key.as_ref(), id);
         self.queue.retain(|queued| queued.id != *id);
-        self.interrupted = None;
+        let untitled = prompt.filter(|_| self.info.title.is_empty());
+        let title = untitled.map(|prompt| text::one_line(&prompt.plain_text(), TITLE_CHARS));
+        self.mark_turn(id, title.clone());
         self.info.turn_count += 1;
-        if self.info.title.is_empty()
-            && let Some(prompt) = prompt
-        {
-            self.info.title = text::one_line(&prompt.plain_text(), TITLE_CHARS);
-        }
+        self.info.title = title.unwrap_or_else(|| std::mem::take(&mut self.info.title));
         self.turn = Some(OpenTurn {
             id: id.clone(),
             options: options.clone(),
