@@ -128,6 +128,10 @@ pub struct Parent {
     pub session_id: SessionId,
     /// The last event that both share.
     pub seq: u64,
+    /// When the conversation that both share began: of that day the model is told in the system prompt, which must
+    /// stay as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_at: Option<Timestamp>,
 }
 
 /// How many questions wait for a person.
@@ -194,6 +198,13 @@ pub struct SessionInfo {
 }
 
 impl SessionInfo {
+    /// When its conversation began: the creation of the first of the sessions that it was forked from, one after
+    /// the other, else its own.
+    #[must_use]
+    pub fn began_at(&self) -> &str {
+        self.parent.as_ref().and_then(|parent| parent.began_at.as_ref()).unwrap_or(&self.created_at)
+    }
+
     /// A session in which nothing has happened yet, at `now`.
     #[must_use]
     pub fn new(id: SessionId, cwd: String, model: String, now: Timestamp) -> Self {

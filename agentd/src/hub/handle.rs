@@ -5,14 +5,14 @@ use super::{Fanout, Subscription};
 use crate::base::environment::Environment;
 use crate::event::{Record, record};
 use crate::session::{Announce, Command, Mailbox, Services, Urgent, View, changed_files, expand, names_files};
-use crate::store::{Journal, JournalReader, StoreError};
+use crate::store::{Journal, StoreError};
 use crate::tools::ReadState;
 use bytes::Bytes;
 use proto::event::{AnyEvent, Ephemeral, Event, Role, SessionEvent};
 use proto::ids::{RequestId, SessionId, Timestamp, TurnId};
 use proto::methods::{
-    PermissionRespondParams, SessionEventsResult, SessionUpdateParams, TurnCancelParams, TurnCancelResult,
-    TurnResumeResult, TurnStartParams, TurnStartResult, TurnWaitParams, TurnWaitResult,
+    PermissionRespondParams, SessionEventsResult, SessionRewindResult, SessionUpdateParams, TurnCancelParams,
+    TurnCancelResult, TurnResumeResult, TurnStartParams, TurnStartResult, TurnWaitParams, TurnWaitResult,
 };
 use proto::permission::PermissionRequest;
 use proto::session::{SessionInfo, SessionStatus};
@@ -22,8 +22,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 
-/// How much of a log is read at once.
-const CHUNK_BYTES: usize = 256 << 10;
 /// How many events `session/events` gives at most in one answer.
 const MAX_EVENTS: u64 = 10_000;
 
@@ -99,16 +97,18 @@ impl SessionHandle {
         let (reader, session_id) = (self.journal.reader(), self.id());
         blocking(move || {
             let mut events = Vec::new();
-            scan(&reader, after_seq, |record| {
-                if events.len() as u64 >= limit {
-                    return false;
-                }
-                if let Ok(event) = serde_json::from_slice::<AnyEvent>(&record.event) {
-                    let (seq, at) = (Some(record.seq), record.timestamp());
-                    events.push(SessionEvent { session_id: session_id.clone(), seq, at, event });
-                }
-                true
-            })?;
+            reader
+                .scan(after_seq, |record| {
+                    if events.len() as u64 >= limit {
+                        return false;
+                    }
+                    if let Ok(event) = serde_json::from_slice::<AnyEvent>(&record.event) {
+                        let (seq, at) = (Some(record.seq), record.timestamp());
+                        events.push(SessionEvent { session_id: session_id.clone(), seq, at, event });
+                    }
+                    true
+                })
+                .map_err(read_failed)?;
             Ok(SessionEventsResult { events, last_seq: reader.last_seq() })
         })
         .await
@@ -187,25 +187,27 @@ impl SessionHandle {
         let reader = self.journal.reader();
         blocking(move || {
             let (mut text, mut found) = (String::new(), None);
-            scan(&reader, 0, |record| {
-                match record.decode() {
-                    Ok(Event::MessageCompleted { turn_id: of, role: Role::Assistant, content, .. })
-                        if of == turn_id =>
-                    {
-                        let said = crate::event::transcript::text_of(&content);
-                        if !said.is_empty() {
-                            text = said;
+            reader
+                .scan(0, |record| {
+                    match record.decode() {
+                        Ok(Event::MessageCompleted { turn_id: of, role: Role::Assistant, content, .. })
+                            if of == turn_id =>
+                        {
+                            let said = crate::event::transcript::text_of(&content);
+                            if !said.is_empty() {
+                                text = said;
+                            }
                         }
+                        Ok(Event::TurnEnded { turn_id: of, reason, usage, cost, structured_output, .. })
+                            if of == turn_id =>
+                        {
+                            found = Some((reason, usage, cost, structured_output));
+                        }
+                        _ => {}
                     }
-                    Ok(Event::TurnEnded { turn_id: of, reason, usage, cost, structured_output, .. })
-                        if of == turn_id =>
-                    {
-                        found = Some((reason, usage, cost, structured_output));
-                    }
-                    _ => {}
-                }
-                found.is_none()
-            })?;
+                    found.is_none()
+                })
+                .map_err(read_failed)?;
             let (reason, usage, cost, structured_output) = found.ok_or_else(|| {
                 RpcError::new(ErrorKind::TurnNotFound, format!("no turn {turn_id} in this session: see session/events"))
             })?;
@@ -269,6 +271,16 @@ impl SessionHandle {
         self.ask(|reply| Command::Update { params: Box::new(params), reply }).await
     }
 
+    /// `session/rewind`.
+    ///
+    /// # Errors
+    /// `SessionBusy`, `TurnNotFound`, `NotResumable` for a closed session, `StorageFailed`.
+    pub async fn rewind(&self, to: TurnId, files: bool) -> Result<SessionRewindResult, RpcError> {
+        let result = self.ask(|reply| Command::Rewind { to, files, reply }).await?;
+        self.sync().await?;
+        Ok(result)
+    }
+
     /// Ends the turn and closes the session.
     pub(super) async fn close(&self) -> Result<(), RpcError> {
         self.ask_urgent(|reply| Urgent::Close { reply }).await
@@ -320,18 +332,6 @@ pub(super) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Visits the records after `after_seq` until `visit` has enough.
-fn scan(reader: &JournalReader, mut after_seq: u64, mut visit: impl FnMut(&Record) -> bool) -> Result<(), RpcError> {
-    loop {
-        let records: Vec<Record> = reader.read(after_seq, CHUNK_BYTES).map_err(read_failed)?;
-        let Some(last) = records.last() else { return Ok(()) };
-        after_seq = last.seq;
-        if !records.iter().all(&mut visit) {
-            return Ok(());
-        }
-    }
-}
-
-fn read_failed(error: StoreError) -> RpcError {
+pub(super) fn read_failed(error: StoreError) -> RpcError {
     RpcError::new(ErrorKind::StorageFailed, error.to_string())
 }

@@ -3,6 +3,7 @@
 mod fanout;
 #[cfg(test)]
 mod fanout_tests;
+mod fork;
 mod handle;
 mod live;
 mod pending;

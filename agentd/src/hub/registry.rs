@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// All sessions of this daemon.
 pub struct Hub {
     services: Arc<Services>,
-    state: StateDir,
-    waker: Waker,
+    pub(super) state: StateDir,
+    pub(super) waker: Waker,
     own_env: Arc<Environment>,
     entries: Mutex<HashMap<SessionId, Entry>>,
     /// Held while a session is loaded or removed, so that none is loaded twice, and none that is going.
@@ -111,7 +111,7 @@ impl Hub {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn insert(&self, handle: Arc<SessionHandle>) {
+    pub(super) fn insert(&self, handle: Arc<SessionHandle>) {
         self.entries().insert(handle.id(), Entry::Awake(handle));
     }
 

@@ -1,6 +1,6 @@
 //! The actor: one task per awake session. A closed set of inputs, one loop; each input is handled to its
 //! end before the next. It awaits nothing but inputs, so a slow disk, client, model or tool never
-//! holds up a cancel.
+//! holds up a cancel; only a rewind waits for the files that it restores, while nothing runs.
 
 use super::executor::ToolMessage;
 use super::log::Log;
@@ -121,7 +121,7 @@ impl Actor {
                 Wake::Urgent(urgent) => self.take_urgent(urgent),
                 Wake::Tool(message) => self.take_tool_message(message),
                 Wake::Model(event) => self.take_model_event(event),
-                Wake::Command(command) => self.take_command(command),
+                Wake::Command(command) => self.take_command(command).await,
                 Wake::Idle if self.running.is_none() && !self.log.announce().has_listeners() => break,
                 Wake::Idle => {}
                 Wake::Gone => break,
@@ -144,7 +144,7 @@ impl Actor {
         }
         while let Some(command) = self.inbox.commands.recv().await {
             if closed {
-                self.take_command(command);
+                self.take_command(command).await;
             }
         }
     }
@@ -187,13 +187,16 @@ impl Actor {
         self.step(crate::turn::Input::Model(event));
     }
 
-    fn take_command(&mut self, command: Command) {
+    async fn take_command(&mut self, command: Command) {
         match command {
             Command::StartTurn { params, attachments, client, reply } => {
                 let _ = reply.send(self.start_turn(*params, attachments, client));
             }
             Command::ResumeTurn { client, reply } => {
                 let _ = reply.send(self.resume_turn(client));
+            }
+            Command::Rewind { to, files, reply } => {
+                let _ = reply.send(self.rewind(to, files).await);
             }
             Command::WaitTurn { turn_id, reply } => self.wait_turn(turn_id, reply),
             Command::Update { params, reply } => {

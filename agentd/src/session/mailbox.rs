@@ -5,8 +5,8 @@ use proto::RpcError;
 use proto::content::ContentBlock;
 use proto::ids::TurnId;
 use proto::methods::{
-    PermissionRespondParams, SessionUpdateParams, TurnCancelParams, TurnCancelResult, TurnResumeResult,
-    TurnStartParams, TurnStartResult, TurnWaitResult,
+    PermissionRespondParams, SessionRewindResult, SessionUpdateParams, TurnCancelParams, TurnCancelResult,
+    TurnResumeResult, TurnStartParams, TurnStartResult, TurnWaitResult,
 };
 use proto::session::SessionInfo;
 use tokio::sync::{mpsc, oneshot};
@@ -44,6 +44,15 @@ pub enum Command {
         turn_id: TurnId,
         /// The answer.
         reply: oneshot::Sender<Option<TurnWaitResult>>,
+    },
+    /// `session/rewind`.
+    Rewind {
+        /// The turn to go back before.
+        to: TurnId,
+        /// Whether files are restored too.
+        files: bool,
+        /// The answer.
+        reply: Reply<SessionRewindResult>,
     },
     /// `session/update`.
     Update {

@@ -1,11 +1,11 @@
-//! What becomes of a turn that a crash or a restart cut. Pure: a state in, events out. Nothing is run
-//! again by itself, and each open call gets an honest result.
+//! What becomes of a turn that a crash or a restart cut, or in the middle of which a session was forked. Pure: a
+//! state in, events out. Nothing is run again by itself, and each open call gets an honest result.
 
 use crate::event::SessionState;
 use crate::event::state::{OpenCall, OpenTurn};
 use proto::content::ContentBlock;
 use proto::event::{EndReason, Event, Role, ToolCause, ToolEndedDetails, ToolStatus};
-use proto::ids::MessageId;
+use proto::ids::{MessageId, SessionId};
 use proto::permission::{DecisionReason, PermissionDecision, ReasonType};
 use proto::session::Usage;
 
@@ -21,6 +21,32 @@ pub enum Recovery {
     Close(Vec<Event>),
 }
 
+/// What cut a turn.
+enum Cut<'a> {
+    /// agentd stopped.
+    Restart,
+    /// The session is a fork; what runs goes on in this other one.
+    Fork(&'a SessionId),
+}
+
+/// What ends in a fork that was just made of a session with this past: its open turn, which can be resumed, with
+/// the questions, and the prompts that wait. All of them stay with the session that it was forked from.
+#[must_use]
+pub fn forked(state: &SessionState, from: &SessionId) -> Vec<Event> {
+    let mut events = state.turn.as_ref().map(|turn| closing(state, turn, &Cut::Fork(from))).unwrap_or_default();
+    let waiting = state.queue.iter().map(|queued| queued.id.clone());
+    events.extend(waiting.map(|turn_id| Event::TurnEnded {
+        turn_id,
+        reason: EndReason::AbortedStreaming,
+        error: None,
+        usage: Usage::default(),
+        cost: None,
+        duration_ms: 0,
+        structured_output: None,
+    }));
+    events
+}
+
 /// Decides it.
 #[must_use]
 pub fn plan(state: &SessionState) -> Recovery {
@@ -29,7 +55,7 @@ pub fn plan(state: &SessionState) -> Recovery {
     if untouched && !turn.calls.is_empty() && !state.permissions.is_empty() {
         return Recovery::Revive(cut_message(state, turn).into_iter().collect());
     }
-    Recovery::Close(closing(state, turn))
+    Recovery::Close(closing(state, turn, &Cut::Restart))
 }
 
 /// The message that was under way, with the calls that were complete: they have results, or will.
@@ -46,7 +72,7 @@ fn cut_message(state: &SessionState, turn: &OpenTurn) -> Option<Event> {
     })
 }
 
-fn closing(state: &SessionState, turn: &OpenTurn) -> Vec<Event> {
+fn closing(state: &SessionState, turn: &OpenTurn, cut: &Cut<'_>) -> Vec<Event> {
     let mut events: Vec<Event> = cut_message(state, turn).into_iter().collect();
     events.extend(state.permissions.iter().map(|open| Event::PermissionResolved {
         request_id: open.request.request_id.clone(),
@@ -55,13 +81,16 @@ fn closing(state: &SessionState, turn: &OpenTurn) -> Vec<Event> {
         reason: DecisionReason {
             kind: ReasonType::Headless,
             layer: 13,
-            detail: "agentd stopped before the question was answered".to_owned(),
+            detail: match cut {
+                Cut::Restart => "agentd stopped before the question was answered".to_owned(),
+                Cut::Fork(from) => format!("forked: the question stays with session {from}"),
+            },
             rule: None,
             source: None,
         },
         session_rule: None,
     }));
-    events.extend(turn.calls.iter().map(cut_call));
+    events.extend(turn.calls.iter().map(|call| cut_call(call, cut)));
     events.push(Event::TurnEnded {
         turn_id: turn.id.clone(),
         reason: EndReason::Interrupted,
@@ -74,15 +103,20 @@ fn closing(state: &SessionState, turn: &OpenTurn) -> Vec<Event> {
     events
 }
 
-fn cut_call(call: &OpenCall) -> Event {
-    let (text, summary) = if call.started {
-        (
-            "agentd stopped while this call ran. It may have run to its end, in part or not at all: look before you try it again.",
-            "may have run",
-        )
-    } else {
-        ("Not run: agentd stopped before this call started.", "not run")
+fn cut_call(call: &OpenCall, cut: &Cut<'_>) -> Event {
+    let text = match (cut, call.started) {
+        (Cut::Restart, true) => {
+            "agentd stopped while this call ran. It may have run to its end, in part or not at all: look before you try it again.".to_owned()
+        }
+        (Cut::Restart, false) => "Not run: agentd stopped before this call started.".to_owned(),
+        (Cut::Fork(from), true) => format!(
+            "This session was forked from session {from} while this call ran there. It may have run to its end, in part or not at all: look before you try it again."
+        ),
+        (Cut::Fork(from), false) => {
+            format!("Not run here: this session was forked from session {from} before this call started.")
+        }
     };
+    let summary = if call.started { "may have run" } else { "not run" };
     Event::ToolEnded {
         tool_call_id: call.id.clone(),
         status: ToolStatus::Cancelled,
@@ -91,7 +125,7 @@ fn cut_call(call: &OpenCall) -> Event {
         summary: summary.to_owned(),
         persisted_path: None,
         duration_ms: 0,
-        cause: Some(ToolCause::Restart),
+        cause: matches!(cut, Cut::Restart).then_some(ToolCause::Restart),
         details: ToolEndedDetails::default(),
     }
 }
@@ -177,14 +211,17 @@ mod tests {
         }
     }
 
-    fn words(recovery: Recovery) -> Vec<String> {
-        let word = |event: &Event| match event {
+    fn word(event: &Event) -> String {
+        match event {
             Event::MessageCompleted { content, .. } => format!("message {}", content.len()),
             Event::PermissionResolved { request_id, .. } => format!("resolved {request_id}"),
             Event::ToolEnded { tool_call_id, summary, .. } => format!("{tool_call_id} {summary}"),
             Event::TurnEnded { reason, .. } => format!("{reason:?}"),
             other => format!("{other:?}"),
-        };
+        }
+    }
+
+    fn words(recovery: Recovery) -> Vec<String> {
         match recovery {
             Recovery::Nothing => vec!["nothing".into()],
             Recovery::Revive(message) => std::iter::once("revive".into()).chain(message.iter().map(word)).collect(),
@@ -209,6 +246,29 @@ mod tests {
         for (events, expected) in cases {
             assert_eq!(words(plan(&session(events))), expected, "{events:?}");
         }
+    }
+
+    #[test]
+    fn what_is_open_where_a_session_is_forked_stays_with_it() {
+        let waits = Event::TurnQueued {
+            turn_id: "w".into(),
+            prompt: Prompt::Text("next".into()),
+            attachments: Vec::new(),
+            client: None,
+            options: TurnOptions::default(),
+            was_steering: false,
+        };
+        let mut events = vec![started(), queued("a"), asked("a"), waits];
+        let from = SessionId::from("ses_source");
+        let closing = forked(&session(&events), &from);
+        let expected = ["message 1", "resolved req_a", "a not run", "Interrupted", "AbortedStreaming"];
+        assert_eq!(closing.iter().map(word).collect::<Vec<_>>(), expected);
+        assert!(closing[1..3].iter().all(|event| format!("{event:?}").contains("ses_source")), "{closing:?}");
+        events.extend(closing);
+        let state = session(&events);
+        assert_eq!((state.turn.clone(), state.queue.len(), state.permissions.len()), (None, 0, 0));
+        assert_eq!(state.interrupted, Some("t".into()));
+        assert_eq!(forked(&state, &from), []);
     }
 
     /// After the closing events no tool use is left without a result, and nothing is open.

@@ -292,7 +292,7 @@ impl Actor {
         let surroundings = crate::prompt::Surroundings {
             cwd: &state.info.cwd,
             additional_directories: &state.info.additional_directories,
-            created_at: &state.info.created_at,
+            created_at: state.info.began_at(),
         };
         RunningTurn {
             machine,

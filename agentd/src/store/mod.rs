@@ -8,6 +8,7 @@ mod fault;
 mod journal;
 mod lines;
 mod reader;
+mod share;
 mod snapshot;
 mod state_dir;
 #[cfg(test)]
@@ -16,5 +17,6 @@ mod tests;
 pub use error::StoreError;
 pub use journal::Journal;
 pub use reader::JournalReader;
+pub use share::share_files;
 pub use snapshot::SessionSnapshot;
 pub use state_dir::{CHECKPOINTS_DIR, OUTPUTS_DIR, StateDir, StateLock};

@@ -8,6 +8,8 @@ use crate::event::Record;
 use crate::event::record::decode_line;
 use std::sync::Arc;
 
+/// How much of a log a scan reads at once.
+const CHUNK_BYTES: usize = 256 << 10;
 /// The index names at least one of this many records …
 const RECORDS_PER_MARK: u64 = 32;
 /// … and of this many bytes.
@@ -92,6 +94,21 @@ impl JournalReader {
             None => "the file was cut".to_owned(),
         };
         Err(StoreError::Damaged { path: self.shared.path.clone(), record: seq, why })
+    }
+
+    /// Visits the records after `after_seq` in order, until `visit` has enough. Blocks for the disk.
+    ///
+    /// # Errors
+    /// As [`JournalReader::read`].
+    pub fn scan(&self, mut after_seq: u64, mut visit: impl FnMut(&Record) -> bool) -> Result<(), StoreError> {
+        loop {
+            let records = self.read(after_seq, CHUNK_BYTES)?;
+            let Some(last) = records.last() else { return Ok(()) };
+            after_seq = last.seq;
+            if !records.iter().all(&mut visit) {
+                return Ok(());
+            }
+        }
     }
 
     /// The number of the last record; 0 if there is none.

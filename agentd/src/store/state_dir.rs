@@ -18,6 +18,8 @@ pub const CHECKPOINTS_DIR: &str = "checkpoints";
 const LOCK_FILE: &str = "lock";
 /// How the names of sessions begin that are being deleted; no session id begins with a dot.
 const TRASH_PREFIX: &str = ".trash-";
+/// How the names of sessions begin that are being made from another.
+const DRAFT_PREFIX: &str = ".draft-";
 
 /// The state folder, known to be ours and private.
 #[derive(Debug, Clone)]
@@ -122,13 +124,42 @@ impl StateDir {
         Ok(())
     }
 
+    /// The folder in which a session is made that must not be found before it is whole.
+    ///
+    /// # Errors
+    /// As [`StateDir::session_dir`].
+    pub fn draft_dir(&self, id: &SessionId) -> Result<PathBuf, StoreError> {
+        self.session_dir(id).map(|dir| dir.with_file_name(format!("{DRAFT_PREFIX}{id}")))
+    }
+
+    /// Gives a session that is whole its place. A crash before leaves nothing, one after leaves all of it. Blocks
+    /// for the disk.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn publish_draft(&self, id: &SessionId) -> Result<(), StoreError> {
+        let (draft, dir) = (self.draft_dir(id)?, self.session_dir(id)?);
+        let sync = |dir: &Path| File::open(dir)?.sync_all();
+        sync(&draft).map_err(|error| StoreError::from_io(&draft, error))?;
+        std::fs::rename(&draft, &dir).map_err(|error| StoreError::from_io(&draft, error))?;
+        sync(&self.root.join(SESSIONS)).map_err(|error| StoreError::from_io(&dir, error))
+    }
+
+    /// Removes what was made of a session that could not be finished.
+    pub fn discard_draft(&self, id: &SessionId) {
+        // What can't be removed now is at the next start.
+        let _ = self.draft_dir(id).map(std::fs::remove_dir_all);
+    }
+
     fn remove_trash(&self) {
         let Ok(entries) = std::fs::read_dir(self.root.join(SESSIONS)) else { return };
         for entry in entries.flatten() {
-            if entry.file_name().to_string_lossy().starts_with(TRASH_PREFIX)
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if (name.starts_with(TRASH_PREFIX) || name.starts_with(DRAFT_PREFIX))
                 && let Err(error) = std::fs::remove_dir_all(entry.path())
             {
-                tracing::warn!(path = %entry.path().display(), %error, "a deleted session's files can't be removed");
+                tracing::warn!(path = %entry.path().display(), %error, "what is no session any more can't be removed");
             }
         }
     }
@@ -256,15 +287,32 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_deletion_is_removed_at_the_next_start() {
+    fn the_rest_of_a_deletion_or_a_draft_is_removed_at_the_next_start() {
         let temp = tempfile::tempdir().unwrap();
         StateDir::prepare(temp.path()).unwrap();
-        let trash = temp.path().join(SESSIONS).join(".trash-ses_a");
-        std::fs::create_dir(&trash).unwrap();
-        std::fs::write(trash.join(JOURNAL_FILE), b"").unwrap();
+        let rests = [".trash-ses_a", ".draft-ses_b"].map(|name| temp.path().join(SESSIONS).join(name));
+        for rest in &rests {
+            std::fs::create_dir(rest).unwrap();
+            std::fs::write(rest.join(JOURNAL_FILE), b"").unwrap();
+        }
         let state = StateDir::prepare(temp.path()).unwrap();
-        assert!(!trash.exists());
+        assert!(rests.iter().all(|rest| !rest.exists()));
         assert_eq!(state.session_ids().unwrap(), Vec::new());
+    }
+
+    #[test]
+    fn a_draft_is_no_session_until_it_is_published() {
+        let temp = tempfile::tempdir().unwrap();
+        let state = StateDir::prepare(temp.path()).unwrap();
+        let (kept, dropped) = (SessionId::from("ses_a"), SessionId::from("ses_b"));
+        for id in [&kept, &dropped] {
+            Journal::create(&state.draft_dir(id).unwrap()).unwrap();
+        }
+        assert_eq!(state.session_ids().unwrap(), Vec::new());
+        state.publish_draft(&kept).unwrap();
+        state.discard_draft(&dropped);
+        assert_eq!(state.session_ids().unwrap(), vec![kept]);
+        assert_eq!(std::fs::read_dir(temp.path().join(SESSIONS)).unwrap().count(), 1);
     }
 
     #[test]

@@ -78,7 +78,19 @@ pub(super) fn locate(path: &str, context: &ToolContext) -> Result<Place, String>
     };
     let real = resolve(&path)
         .ok_or_else(|| format!("{}: too many links; give the path of the file itself", path.display()))?;
+    let real = inherited(&real, context).unwrap_or(real);
     Ok(Place { path, real })
+}
+
+/// The past of a fork names large results by their paths in the session that it was forked from. The fork has them
+/// too, in `outputs/<that session>/`, also when that session is deleted or its files may not be read.
+fn inherited(real: &Path, context: &ToolContext) -> Option<PathBuf> {
+    let outputs = resolve(&context.outputs_dir)?;
+    let sessions = outputs.parent()?.parent()?;
+    let mut parts = real.strip_prefix(sessions).ok()?.iter();
+    let (session, folder, name) = (parts.next()?, parts.next()?, parts.next()?);
+    let copy = outputs.join(session).join(name);
+    (Some(folder) == outputs.file_name() && parts.next().is_none() && copy.is_file()).then_some(copy)
 }
 
 /// A path for people and models: relative where it is inside the session's folder.
@@ -234,6 +246,22 @@ mod tests {
         assert!(matches!(read("/etc/passwd"), ToolVerdict::Ask { .. }));
         assert!(matches!(read("~/x"), ToolVerdict::Ask { .. }));
         assert!(matches!(read("~"), ToolVerdict::Ask { .. }), "home itself, not a folder of that name");
+    }
+
+    #[test]
+    fn the_outputs_of_the_session_that_it_was_forked_from_are_its_own() {
+        let scratch = Scratch::new();
+        let context = scratch.context();
+        let own = context.outputs_dir.join("ses_a/x.txt");
+        std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+        std::fs::write(&own, "").unwrap();
+        let sessions = context.outputs_dir.parent().unwrap().parent().unwrap();
+        let place = |path: &str| locate(sessions.join(path).to_str().unwrap(), &context).unwrap();
+        assert_eq!(place("ses_a/outputs/x.txt").real, own.canonicalize().unwrap());
+        for path in ["ses_a/outputs/y.txt", "ses_b/outputs/x.txt", "ses_a/checkpoints/x.txt", "ses_a/x.txt"] {
+            let other = place(path);
+            assert!(matches!(reading(&other, &context), ToolVerdict::Ask { .. }), "{path}: {other:?}");
+        }
     }
 
     #[test]
