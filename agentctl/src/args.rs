@@ -54,9 +54,9 @@ pub enum Command {
     Close(SessionArg),
     /// Close sessions and remove their logs
     Rm(Rm),
-    /// Make a new session that shares the past of another (not supported yet)
+    /// Make a new session that shares the past of another; prints its id
     Fork(Fork),
-    /// Go back to just before a turn (not supported yet)
+    /// Go back to just before a turn, with --files also to the files of then
     Rewind(Rewind),
     /// Search all sessions (not supported yet)
     Search(Search),
@@ -390,6 +390,8 @@ pub enum ExportFormat {
     /// Each event, one a line
     #[default]
     Jsonl,
+    /// One object with the session and all events
+    Json,
     /// A document for people
     Markdown,
 }
@@ -406,22 +408,32 @@ pub struct Fork {
     #[command(flatten)]
     pub session: SessionArg,
     /// The last event that both share [default: the newest]
-    #[arg(long, value_name = "SEQ")]
-    pub at_seq: Option<u64>,
+    #[arg(long, alias = "at-seq", value_name = "SEQ")]
+    pub at: Option<u64>,
     /// The new session's title
     #[arg(long)]
     pub title: Option<String>,
+    /// Go on in the new session at the terminal
+    #[arg(long)]
+    pub chat: bool,
 }
 
 #[derive(Args)]
 pub struct Rewind {
     #[command(flatten)]
     pub session: SessionArg,
-    /// The turn to go back before
-    pub turn: String,
-    /// Restore files too
+    /// The turn to go back before, or a unique prefix of it [default: choose from a list]
+    #[arg(conflicts_with = "last")]
+    pub turn: Option<String>,
+    /// Take back so many turns
+    #[arg(long, value_name = "N")]
+    pub last: Option<usize>,
+    /// Restore what Edit and Write have changed since; what commands in Bash have changed stays
     #[arg(long)]
     pub files: bool,
+    /// Don't ask on a terminal
+    #[arg(long, short)]
+    pub yes: bool,
 }
 
 #[derive(Args)]

@@ -17,6 +17,7 @@ mod session_ref;
 mod start;
 mod terminal;
 mod transport;
+mod turns;
 
 use clap::Parser;
 use environment::Environment;

@@ -13,6 +13,7 @@ mod pending;
 mod place;
 mod respond;
 mod resume;
+mod rewind;
 mod rpc;
 mod run;
 mod schema;
@@ -49,7 +50,7 @@ pub fn run(command: Command, target: &Target) -> Outcome {
         Command::Close(args) => session::close(&args, target),
         Command::Rm(args) => session::remove(&args, target),
         Command::Fork(args) => session::fork(args, target),
-        Command::Rewind(args) => session::rewind(args, target),
+        Command::Rewind(args) => rewind::run(&args, target),
         Command::Search(args) => session::search(args, target),
         Command::Tasks(args) => session::tasks(&args, target),
         Command::Models(args) => models::run(&args, target),

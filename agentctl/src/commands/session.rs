@@ -1,7 +1,7 @@
-//! Commands that are one call about a session: `cancel`, `close`, `rm`, `fork`, `rewind`, `search`, `tasks`.
+//! Commands that are one call about a session: `cancel`, `close`, `rm`, `fork`, `search`, `tasks`.
 
 use super::print;
-use crate::args::{Cancel, Fork, MaybeSession, Rewind, Rm, Search, SessionArg};
+use crate::args::{Cancel, Chat, Fork, MaybeSession, Rm, Search, SessionArg, Where};
 use crate::connect::Connection;
 use crate::failure::{Failure, Outcome};
 use crate::render::escape::one_line;
@@ -10,7 +10,7 @@ use crate::start::Target;
 use proto::ids::{SessionId, TurnId};
 use proto::methods::{
     CancelReason, MaybeSessionParams, SessionClose, SessionDelete, SessionFork, SessionForkParams, SessionParams,
-    SessionRewind, SessionRewindParams, SessionSearch, SessionSearchParams, TaskList, TurnCancel, TurnCancelParams,
+    SessionSearch, SessionSearchParams, TaskList, TurnCancel, TurnCancelParams,
 };
 
 /// `agentctl cancel`.
@@ -63,20 +63,15 @@ pub fn remove(args: &Rm, target: &Target) -> Outcome {
 pub fn fork(args: Fork, target: &Target) -> Outcome {
     let mut connection = target.connect()?;
     let session_id = find(&mut connection, &args.session.session)?;
-    let params = SessionForkParams { session_id, at_seq: args.at_seq, title: args.title };
-    print(connection.call::<SessionFork>(params)?.session.id.as_str())?;
-    Ok(0)
-}
-
-/// `agentctl rewind`.
-pub fn rewind(args: Rewind, target: &Target) -> Outcome {
-    let mut connection = target.connect()?;
-    let session_id = find(&mut connection, &args.session.session)?;
-    let params = SessionRewindParams { session_id, to_turn_id: TurnId::from(args.turn), files: args.files };
-    for path in connection.call::<SessionRewind>(params)?.restored {
-        print(&format!("restored {}", one_line(&path)))?;
+    let params = SessionForkParams { session_id, at_seq: args.at, title: args.title };
+    let id = connection.call::<SessionFork>(params)?.session.id;
+    if !args.chat {
+        print(id.as_str())?;
+        return Ok(0);
     }
-    Ok(0)
+    drop::<Connection>(connection);
+    let place = Where { session: Some(id.0), continue_last: false, model: None, mode: None, cwd: None };
+    super::chat::run(Chat { place, prompt: None }, target)
 }
 
 /// `agentctl search`.

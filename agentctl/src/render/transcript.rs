@@ -59,6 +59,8 @@ pub struct Transcript {
     own_answers: HashSet<RequestId>,
     /// Calls whose change was shown and approved here.
     own_diffs: HashSet<ToolCallId>,
+    /// Turns that were taken back here.
+    own_rewinds: HashSet<TurnId>,
     /// The last change of the session that was made and confirmed here.
     own_update: Option<Map<String, Value>>,
     /// Requests that were shown but not answered, and not told how to answer.
@@ -89,6 +91,7 @@ impl Transcript {
             own_turns: HashSet::new(),
             own_answers: HashSet::new(),
             own_diffs: HashSet::new(),
+            own_rewinds: HashSet::new(),
             own_update: None,
             unanswered: Vec::new(),
             resumable: None,
@@ -115,6 +118,11 @@ impl Transcript {
     /// Notes a change of our own to the session: it is not told again.
     pub fn own_update(&mut self, changed: Map<String, Value>) {
         self.own_update = Some(changed);
+    }
+
+    /// Notes a turn that was taken back here: it is not told again.
+    pub fn own_rewind(&mut self, turn: TurnId) {
+        self.own_rewinds.insert(turn);
     }
 
     /// Has a turn that a restart cut tell the command that goes on with it.
@@ -278,6 +286,7 @@ impl Transcript {
                 self.own_update = None;
                 Ok(())
             }
+            Event::SessionRewound { to_turn_id, .. } if self.own_rewinds.remove(to_turn_id) => Ok(()),
             Event::FileChanged { path, tool_call_id, diff, .. } => self.file_changed(path, tool_call_id, diff),
             Event::Notice { level, text } => self.notice(*level, text),
             other => other_note(other).map_or(Ok(()), |text| self.note(&text)),
@@ -397,7 +406,8 @@ impl Transcript {
             EndReason::Interrupted => {
                 let hint = self.resumable.as_ref().map(|id| format!("; go on with: agentctl resume {id}"));
                 let hint = hint.unwrap_or_default();
-                self.line(&style.yellow(&format!("⊘ cut by a restart of agentd{said}{hint}")))
+                let why = error.map_or("by a restart of agentd".to_owned(), |_| format!("off{said}"));
+                self.line(&style.yellow(&format!("⊘ cut {why}{hint}")))
             }
             EndReason::MaxTurns => self.line(&style.yellow(&format!("⊘ the limit of tool rounds is reached{said}"))),
             EndReason::ModelError => self.line(&style.red(&format!("✗ the model failed{said}"))),
@@ -446,6 +456,9 @@ fn other_note(event: &Event) -> Option<String> {
         Event::SessionUpdated { changed } => {
             let fields: Vec<String> = changed.iter().map(|(name, value)| format!("{name} is now {value}")).collect();
             Some(one_line(&fields.join(", "))).filter(|text| !text.is_empty())
+        }
+        Event::SessionRewound { to_turn_id, .. } => {
+            Some(format!("the session went back: {to_turn_id} and all after it are no part of it any more"))
         }
         Event::SessionClosed {} => Some("the session is closed".to_owned()),
         Event::QuestionRequested { request_id, .. } => {

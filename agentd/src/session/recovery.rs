@@ -4,7 +4,7 @@
 use crate::event::SessionState;
 use crate::event::state::{OpenCall, OpenTurn};
 use proto::content::ContentBlock;
-use proto::event::{EndReason, Event, Role, ToolCause, ToolEndedDetails, ToolStatus};
+use proto::event::{EndReason, Event, Role, ToolCause, ToolEndedDetails, ToolStatus, TurnError};
 use proto::ids::{MessageId, SessionId};
 use proto::permission::{DecisionReason, PermissionDecision, ReasonType};
 use proto::session::Usage;
@@ -38,13 +38,20 @@ pub fn forked(state: &SessionState, from: &SessionId) -> Vec<Event> {
     events.extend(waiting.map(|turn_id| Event::TurnEnded {
         turn_id,
         reason: EndReason::AbortedStreaming,
-        error: None,
+        error: Some(left_to(from, "the prompt waited")),
         usage: Usage::default(),
         cost: None,
         duration_ms: 0,
         structured_output: None,
     }));
     events
+}
+
+fn left_to(from: &SessionId, what: &str) -> TurnError {
+    TurnError {
+        kind: "forked".to_owned(),
+        message: format!("This session was forked from session {from} while {what} there."),
+    }
 }
 
 /// Decides it.
@@ -94,7 +101,10 @@ fn closing(state: &SessionState, turn: &OpenTurn, cut: &Cut<'_>) -> Vec<Event> {
     events.push(Event::TurnEnded {
         turn_id: turn.id.clone(),
         reason: EndReason::Interrupted,
-        error: None,
+        error: match cut {
+            Cut::Restart => None,
+            Cut::Fork(from) => Some(left_to(from, "the turn ran")),
+        },
         usage: turn.usage,
         cost: turn.cost,
         duration_ms: 0,

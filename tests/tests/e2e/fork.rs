@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::fs;
 use tests::model::Request;
-use tests::{Client, Daemon, Event, ModelServer, Reply, assert_order};
+use tests::{Agentctl, Client, Daemon, Event, ModelServer, Pty, Reply, assert_order, binary};
 
 fn fork(client: &Client, params: &Value) -> Value {
     client.call_ok("session/fork", params)["session"].clone()
@@ -279,4 +279,39 @@ fn the_client_s_variables_serve_the_fork_too() {
     run(&client, &copy, "go");
     assert_eq!(fs::read_to_string(daemon.workspace().join("mark")).unwrap(), "from the client\n");
     assert_eq!(model.wait_for_request(1).headers["x-api-key"], "sk-of-the-client");
+}
+
+#[test]
+fn agentctl_forks_and_goes_on_in_the_fork() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let agentctl = Agentctl::new(daemon.home());
+    let client = Client::connect(&daemon);
+    let source = client.session(&daemon.workspace());
+    model.reply(Reply::says("the first"));
+    client.run(&source, "one");
+    let copy = agentctl.ok(&["fork", &source, "--at", "1", "--title", "anew"]);
+    let info = client.call_ok("session/get", &json!({"sessionId": copy.trim()}))["session"].clone();
+    assert_eq!((&info["title"], &info["parent"]["seq"]), (&json!("anew"), &json!(1)));
+    let refused = agentctl.run(&["fork", &source, "--at", "99"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("they are 1 to"), "{refused:?}");
+    // In a chat, which goes over to the fork.
+    let mut chat = Pty::start(daemon.home(), &binary("agentctl"), &["fork", &source, "--chat"]);
+    chat.expect("the first");
+    chat.expect("›");
+    chat.send("/fork the third way\r");
+    chat.expect("now in session ");
+    chat.expect("which stays");
+    model.reply(Reply::says("the answer"));
+    chat.send("two\r");
+    chat.expect("the answer");
+    chat.expect("›");
+    chat.send("/quit\r");
+    assert_eq!(chat.wait(), Some(0));
+    let sessions = client.call_ok("session/list", &json!({}))["sessions"].clone();
+    assert_eq!((&sessions[0]["title"], &sessions[0]["turnCount"]), (&json!("the third way"), &json!(2)));
+    assert_eq!(sessions[0]["parent"]["sessionId"], sessions[1]["id"]);
+    assert_eq!(sessions[1]["parent"]["sessionId"], source.as_str());
+    assert_eq!(sessions[1]["turnCount"], 1);
 }

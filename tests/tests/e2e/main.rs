@@ -11,6 +11,7 @@ mod busy;
 mod cancel;
 mod crash;
 mod demo;
+mod export;
 mod fallback;
 mod fifo;
 mod fork;

@@ -5,7 +5,7 @@ use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use tests::{Client, Daemon, ModelServer, Reply, assert_order};
+use tests::{Agentctl, Client, Daemon, ModelServer, Pty, Reply, assert_order, binary};
 
 /// A model, a daemon and an attached session in which file tools run unasked.
 struct Kit {
@@ -350,4 +350,64 @@ fn a_rewind_that_a_crash_cut_can_be_asked_for_again() {
     }
     kit.says("hello", "still here");
     assert_eq!(kit.model.requests().last().unwrap().messages().len(), 1);
+}
+
+#[test]
+fn agentctl_takes_turns_back_by_number_name_or_choice() {
+    let kit = Kit::new();
+    kit.file("f", "one\n");
+    kit.says("the first", "one");
+    let second = kit.calls("second", &edit("f", "one", "two"));
+    kit.says("the third", "three");
+    let third = kit.says("the fourth", "four");
+    let agentctl = Agentctl::new(kit.daemon.home());
+    let listed = agentctl.run(&["rewind", &kit.session]);
+    assert_eq!(listed.code, Some(2), "{listed:?}");
+    for line in [format!("   1  {third}  the fourth"), format!("   3  {second}  second")] {
+        assert!(listed.stderr.contains(&line), "{listed:?}");
+    }
+    assert_eq!(agentctl.ok(&["rewind", &kit.session, "--last", "1"]), "");
+    assert_eq!(agentctl.run(&["rewind", &kit.session, &third]).code, Some(1));
+    assert_eq!(agentctl.run(&["rewind", &kit.session, "--last", "9"]).code, Some(1));
+    // On a terminal: a list to choose from, and a question before it is done.
+    let rewind = ["rewind", &kit.session, "--files"];
+    let mut asked = Pty::start(kit.daemon.home(), &binary("agentctl"), &rewind);
+    asked.expect("which?");
+    asked.send("2\r");
+    asked.expect("Take back 2 turns, from \"second\" on");
+    asked.send("n\r");
+    assert_eq!(asked.wait(), Some(130));
+    assert_eq!(kit.read("f"), "two\n");
+    let restored = agentctl.ok(&["rewind", &kit.session, &second[..second.len() - 1], "--files"]);
+    assert_eq!(restored, format!("restored {}\n", kit.path("f").display()));
+    assert_eq!(kit.read("f"), "one\n");
+    let logs = agentctl.ok(&["logs", &kit.session]);
+    assert!(logs.contains(&format!("the session went back: {second} ")), "{logs}");
+    kit.client.leave();
+}
+
+#[test]
+fn a_chat_takes_turns_back() {
+    let kit = Kit::new();
+    kit.says("the first", "one");
+    kit.calls("second", &write("f", "new\n"));
+    let mut chat = Pty::start(kit.daemon.home(), &binary("agentctl"), &["chat", "--session", &kit.session]);
+    chat.expect("›");
+    chat.send("/rewind\r");
+    chat.expect("  second");
+    chat.expect("/rewind N");
+    chat.send("/rewind 1 files\r");
+    chat.expect("back to before: second");
+    chat.expect("restored ");
+    assert!(!kit.path("f").exists());
+    kit.model.reply(Reply::says("instead"));
+    chat.send("otherwise\r");
+    chat.expect("instead");
+    chat.expect("›");
+    chat.send("/rewind 7\r");
+    chat.expect("the session has 2");
+    chat.send("/quit\r");
+    assert_eq!(chat.wait(), Some(0));
+    assert_eq!(kit.model.requests().last().unwrap().messages().len(), 3);
+    kit.client.leave();
 }

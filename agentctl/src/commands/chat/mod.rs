@@ -2,6 +2,7 @@
 //! `follow`. The session belongs to the daemon and stays when the person leaves.
 
 mod line;
+mod past;
 mod slash;
 
 use super::place::{self, Place};
@@ -29,7 +30,7 @@ const DETAIL: Detail = Detail { prompts: true, thinking: true, questions: false,
 /// Events that are kept while a line is typed; more stay where they are until then.
 const BACKLOG: usize = 4096;
 /// What an interrupted session is told with.
-const RESUMABLE: &str = "! a restart of agentd cut the last turn; /resume goes on with it";
+const RESUMABLE: &str = "! the last turn was cut off; /resume goes on with it";
 
 /// Runs the command.
 pub fn run(args: Chat, target: &Target) -> Outcome {

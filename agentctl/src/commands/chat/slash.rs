@@ -15,7 +15,7 @@ use proto::session::{Mode, SessionInfo};
 use serde_json::Value;
 
 /// What `/help` shows, and what Tab completes.
-pub const HELP: [(&str, &str); 8] = [
+pub const HELP: [(&str, &str); 10] = [
     ("/help", "this list"),
     ("/status", "how the session is"),
     ("/sessions", "the newest sessions"),
@@ -23,6 +23,8 @@ pub const HELP: [(&str, &str); 8] = [
     ("/mode [MODE]", "when you are asked, or how it is from now on"),
     ("/cancel", "cancel the running turn and all that wait"),
     ("/resume", "go on with a turn that a restart cut"),
+    ("/rewind [N]", "list the turns, or take back N of them; N files: files too"),
+    ("/fork [TITLE]", "go on in a new session that shares this one's past"),
     ("/quit", "leave; the session stays (Ctrl-D does the same)"),
 ];
 /// What else `/help` tells.
@@ -74,16 +76,18 @@ impl Chatter {
                 let resumed = self.ask_for::<TurnResume>(self.this()).await?;
                 return self.follow(resumed.turn_id, false, interrupts).await;
             }
+            ("rewind", argument) => self.rewind(argument).await?,
+            ("fork", title) => self.fork(title).await?,
             (name, _) => return Err(Failure::new(format!("there is no /{name}; /help lists what there is"))),
         }
         Ok(Next::Go)
     }
 
-    async fn ask_for<M: Method>(&self, params: M::Params) -> Result<M::Result, Failure> {
+    pub(super) async fn ask_for<M: Method>(&self, params: M::Params) -> Result<M::Result, Failure> {
         self.live.call::<M>(params).await.map_err(|error| live::failure(&error))
     }
 
-    fn this(&self) -> SessionParams {
+    pub(super) fn this(&self) -> SessionParams {
         SessionParams { session_id: self.session.id.clone() }
     }
 

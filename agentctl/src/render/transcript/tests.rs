@@ -203,6 +203,7 @@ fn the_end_of_a_turn_says_why() {
         (turn_ended("model_error", Some("no host x")), "✗ the model failed: no host x\n"),
         (turn_ended("max_turns", None), "⊘ the limit of tool rounds is reached\n"),
         (turn_ended("interrupted", None), "⊘ cut by a restart of agentd\n"),
+        (turn_ended("interrupted", Some("It was forked.")), "⊘ cut off: It was forked.\n"),
     ];
     for (event, text) in table {
         assert_eq!(shown(detail, &[event]), text);
