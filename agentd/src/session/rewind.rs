@@ -33,7 +33,7 @@ impl Actor {
             }
         })?;
         // What the model knows of files went with the turns in which it read them.
-        self.files = std::sync::Arc::default();
+        self.files.forget();
         if let Some(text) = told(&files.kept) {
             self.append_or_log(&Event::Notice { level: NoticeLevel::Warning, text });
         }

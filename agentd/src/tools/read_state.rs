@@ -127,6 +127,11 @@ impl ReadState {
         if whole { Knowledge::Whole } else { Knowledge::Partial(seen.lines.clone()) }
     }
 
+    /// Forgets all: the model does not know any more what it has read, as after a rewind.
+    pub fn forget(&self) {
+        self.lock().clear();
+    }
+
     /// Whether any file was read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
