@@ -370,6 +370,7 @@ fn encoded(messages: Vec<Message>) -> Value {
     serde_json::from_slice(&body).expect("JSON")
 }
 
+/// Seed row F05: thinking goes back to its writer unchanged, with its signature, and to no other model.
 #[test]
 fn private_blocks_go_back_to_their_writer_only() {
     let content = vec![

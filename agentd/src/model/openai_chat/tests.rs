@@ -338,6 +338,33 @@ async fn the_request_has_its_headers_and_its_shape() {
     );
 }
 
+/// Seed row F05: reasoning goes back to its writer, in the field that it came in, and to no other model.
+#[test]
+fn reasoning_goes_back_to_its_writer_only() {
+    let thinking = |text: &str, signature: Option<&str>| MessageBlock::Thinking {
+        thinking: text.to_owned(),
+        signature: signature.map(str::to_owned),
+    };
+    let said = |model: &str, mut content: Vec<MessageBlock>| {
+        content.push(text("so"));
+        let messages = vec![user("q"), Message::Assistant { content, model: model.to_owned() }, user("more")];
+        let body = encode::body(&endpoint("http://127.0.0.1:1"), &request(messages));
+        let body: Value = serde_json::from_slice(&body).expect("JSON");
+        body["messages"][2].clone()
+    };
+    let plain = json!({"role": "assistant", "content": "so"});
+    for field in ["reasoning_content", "reasoning"] {
+        let content = || vec![thinking("hm ", Some(field)), thinking("ü", Some(field))];
+        let mut own = plain.clone();
+        own[field] = json!("hm ü");
+        assert_eq!(said("mine/m1", content()), own);
+        assert_eq!(said("mine/m2", content()), plain);
+    }
+    // From the tags in the text, from another format: nothing to send back.
+    let others = vec![thinking("hm", None), thinking("hm", Some("EqQB")), MessageBlock::Other(json!({"type": "new"}))];
+    assert_eq!(said("mine/m1", others), plain);
+}
+
 #[test]
 fn an_answer_that_was_cut_is_asked_for_with_twice_the_room() {
     let room = |endpoint: &Endpoint, escalation| {

@@ -1,5 +1,7 @@
 //! The format over a real connection: whole and cut streams, endings, faults, requests.
 
+mod any;
+
 use super::*;
 use crate::config::Price;
 use crate::event::{Entry, Message, UserBlock};
