@@ -147,10 +147,18 @@ fn part(block: &ContentBlock) -> Option<Value> {
 
 fn assistant(blocks: &[MessageBlock], same_model: bool) -> Value {
     let mut content: Vec<Value> = blocks.iter().filter_map(|block| own_block(block, same_model)).collect();
+    // The API takes no message that ends with thinking, as one that was cut after it does.
+    while content.last().is_some_and(is_thinking) {
+        content.pop();
+    }
     if content.is_empty() {
         content.push(json!({"type": "text", "text": content::NOTHING}));
     }
     json!({"role": "assistant", "content": content})
+}
+
+fn is_thinking(block: &Value) -> bool {
+    matches!(block.get("type").and_then(Value::as_str), Some("thinking" | "redacted_thinking"))
 }
 
 /// A block of the model's own. What only its writer can read goes back to nobody else.

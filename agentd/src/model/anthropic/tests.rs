@@ -395,8 +395,10 @@ fn private_blocks_go_back_to_their_writer_only() {
     let other = encoded(vec![user("q"), assistant("openai/x", content)]);
     assert_eq!(other["messages"][1]["content"], json!([call]));
     let only_private = vec![MessageBlock::RedactedThinking { data: "d".to_owned() }];
-    let other = encoded(vec![user("q"), assistant("openai/x", only_private)]);
-    assert_eq!(other["messages"][1]["content"], json!([{"type": "text", "text": "(nothing)"}]));
+    for model in ["openai/x", "anthropic/claude-test"] {
+        let cut = encoded(vec![user("q"), assistant(model, only_private.clone())]);
+        assert_eq!(cut["messages"][1]["content"], json!([{"type": "text", "text": "(nothing)"}]), "{model}");
+    }
 }
 
 /// Seed row L13: the results of a round are one user message, one result for each call, in call order, errors
