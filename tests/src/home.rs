@@ -55,8 +55,8 @@ impl Home {
         home
     }
 
-    /// Adds the model server as provider `test` (Messages) and `chat` (Chat Completions); `test/m1` is
-    /// the model of new sessions.
+    /// Adds the model server as provider `test` (Messages), `chat` (Chat Completions) and `responses` (Responses);
+    /// `test/m1` is the model of new sessions.
     pub fn use_model(&self, model: &ModelServer) {
         let url = model.url();
         self.settings(&json!({
@@ -64,6 +64,7 @@ impl Home {
             "providers": {
                 "test": provider("anthropic", &url),
                 "chat": provider("openai-chat", &format!("{url}/v1")),
+                "responses": provider("openai-responses", &format!("{url}/v1")),
             },
         }));
     }

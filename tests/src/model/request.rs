@@ -20,10 +20,10 @@ pub struct Request {
 }
 
 impl Request {
-    /// The messages.
+    /// The messages, or the items of the Responses API.
     #[must_use]
     pub fn messages(&self) -> &[Value] {
-        self.body["messages"].as_array().map_or(&[], Vec::as_slice)
+        self.body["messages"].as_array().or(self.body["input"].as_array()).map_or(&[], Vec::as_slice)
     }
 
     /// All text of the last user message that has text: what the person said last.
@@ -37,14 +37,16 @@ impl Request {
     #[must_use]
     pub fn system(&self) -> String {
         let first = self.messages().first().filter(|message| message["role"] == "system");
-        text_of(first.map_or(&self.body["system"], |message| &message["content"]))
+        let beside = if self.body["system"].is_null() { &self.body["instructions"] } else { &self.body["system"] };
+        text_of(first.map_or(beside, |message| &message["content"]))
     }
 
     /// The results of the last round of tool calls: id and text, in order.
     #[must_use]
     pub fn tool_results(&self) -> Vec<(String, String)> {
         let messages = self.messages();
-        let last_answer = messages.iter().rposition(|message| message["role"] == "assistant").map_or(0, |at| at + 1);
+        let is_answer = |message: &Value| message["role"] == "assistant" || message["type"] == "function_call";
+        let last_answer = messages.iter().rposition(is_answer).map_or(0, |at| at + 1);
         messages[last_answer..].iter().flat_map(results_in).collect()
     }
 
@@ -61,6 +63,9 @@ fn results_in(message: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     if message["role"] == "tool" {
         return vec![(text(&message["tool_call_id"]), text_of(&message["content"]))];
+    }
+    if message["type"] == "function_call_output" {
+        return vec![(text(&message["call_id"]), text_of(&message["output"]))];
     }
     let blocks = message["content"].as_array().map_or(&[][..], Vec::as_slice);
     let results = blocks.iter().filter(|block| block["type"] == "tool_result");

@@ -260,9 +260,14 @@ impl Shared {
             None => state.queue.pop_front(),
         };
         let reply = reply.or_else(|| state.otherwise.clone().map(|answer| answer(&request)));
-        match &reply {
-            Some(reply) => state.said.add(reply),
-            None => state.violations.push(format!("request {number} has no scripted reply; its last text: {text}")),
+        match (&reply, Face::of_path(&request.path)) {
+            (Some(reply), Some(face)) => {
+                state.said.add(reply, face, request.body["model"].as_str().unwrap_or_default());
+            }
+            (Some(_), None) => {}
+            (None, _) => {
+                state.violations.push(format!("request {number} has no scripted reply; its last text: {text}"))
+            }
         }
         state.requests.push(request);
         self.count.send_replace(number);

@@ -1,5 +1,5 @@
-//! Models that refuse, break off or are not there: a clear message, and the session goes on. And the
-//! second wire format.
+//! Models that refuse, break off or are not there: a clear message, and the session goes on. And the other wire
+//! formats, and what a turn costs.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -136,6 +136,96 @@ fn chat_completions_stream_text_and_tools() {
     assert_eq!(request.tool_results().len(), 2);
     assert!(request.tool_results()[0].1.contains("a needle"));
     assert_eq!(request.headers["authorization"], "Bearer sk-test-key");
+}
+
+#[test]
+fn responses_stream_reasoning_text_and_tools() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let file = daemon.workspace().join("a.txt");
+    fs::write(&file, "a needle\n").unwrap();
+    let look = json!({"file_path": file});
+    let reply = Reply::new().thinking("It asks for a file.", "opaque-1").text("Let me look.");
+    model.reply(reply.thinking("", "opaque-2").tool("t1", "Read", &look).gate("g").tool("t2", "Read", &look));
+    model.reply(Reply::says("It holds a needle."));
+    let client = Client::connect(&daemon);
+    let session = client.session_with(&json!({"cwd": daemon.workspace(), "model": "responses/m1"}));
+    client.prompt(&session, "what is in a.txt?");
+    let early = client.events_until("tool.ended");
+    assert_order(&early, &["tool.ended(t1 completed)"]);
+    assert!(!early.iter().any(|event| event.kind == "message.completed"), "it runs while the answer streams");
+    model.open("g");
+    let events = client.events_until("turn.ended");
+    let said = events.iter().rfind(|event| event.kind == "message.completed").unwrap();
+    assert_eq!(said.body["content"], json!([{"type": "text", "text": "It holds a needle."}]));
+    let request = model.wait_for_request(2);
+    assert_eq!(request.path, "/v1/responses");
+    let results = request.tool_results();
+    assert_eq!(results.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["t1", "t2"]);
+    assert!(results[0].1.contains("a needle"));
+    assert_eq!(request.body["max_output_tokens"], 8000);
+    let kinds: Vec<&str> = request.messages().iter().map(|item| item["type"].as_str().unwrap()).collect();
+    let expected = ["message", "reasoning", "message", "reasoning", "function_call", "function_call"];
+    assert_eq!(kinds, [&expected[..], &["function_call_output", "function_call_output"]].concat());
+}
+
+/// Seed row F05: what a model thought goes back to it, and no other model ever sees it.
+#[test]
+fn thinking_stays_with_its_model_through_all_formats() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let file = daemon.workspace().join("a.txt");
+    fs::write(&file, "a needle\n").unwrap();
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    let formats = ["test/m1", "responses/m1", "chat/m1"];
+    // Each asks twice, so that each gets its own thinking back, past that of the others.
+    for (round, name) in formats.iter().chain(&formats).enumerate() {
+        client.call_ok("session/update", &json!({"sessionId": session, "model": name}));
+        let thinks = Reply::new().thinking(&format!("thought {round}"), &format!("signature-{round}"));
+        model.reply(thinks.tool(&format!("t{round}"), "Read", &json!({"file_path": file}))).reply(Reply::says("So."));
+        assert_order(&client.run(&session, "look"), &["turn.ended(completed)"]);
+        let request = String::from_utf8(model.wait_for_request(2 * round + 2).bytes).unwrap();
+        for other in 0..=round {
+            let own = formats[other % formats.len()] == *name;
+            assert_eq!(request.contains(&format!("thought {other}")), own, "{name} after {round}: {request}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_was_cut_after_its_thinking_can_be_built_on() {
+    for name in ["test/m1", "responses/m1", "chat/m1"] {
+        let model = ModelServer::start();
+        let daemon = Daemon::with_model(&model);
+        let client = Client::connect(&daemon);
+        let session = client.session_with(&json!({"cwd": daemon.workspace(), "model": name}));
+        model.answer_with(|_| Reply::new().thinking("hm", "sig").partial_tool("t1", "Read", "{\"fi").cut());
+        assert_eq!(fail(&client, &session)["kind"], "truncated", "{name}");
+        model.answer_with(|_| Reply::says("fine"));
+        assert_order(&client.run(&session, "again"), &["turn.ended(completed)"]);
+    }
+}
+
+#[test]
+fn a_turn_tells_what_it_costs_where_prices_are_known() {
+    let model = ModelServer::start();
+    for (provider, api, path) in
+        [("test", "anthropic", ""), ("chat", "openai-chat", "/v1"), ("responses", "openai-responses", "/v1")]
+    {
+        let price = json!({"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75});
+        let provider_settings = json!({"api": api, "baseUrl": format!("{}{path}", model.url()), "apiKeyEnv": "TEST_API_KEY",
+                              "models": [{"id": "m1", "maxOutput": 100, "price": price}]});
+        let settings = json!({"providers": {provider: provider_settings}});
+        let daemon = Daemon::builder().model(&model).settings(&settings).start();
+        let client = Client::connect(&daemon);
+        let session = client.session_with(&json!({"cwd": daemon.workspace(), "model": format!("{provider}/m1")}));
+        model.reply(Reply::says("hi").usage(1000, 200));
+        let events = client.run(&session, "hello");
+        let end = events.last().unwrap();
+        let usd = end.body["cost"]["usd"].as_f64().unwrap();
+        assert!((usd - (1000.0 * 3.0 + 200.0 * 15.0) / 1e6).abs() < 1e-9, "{provider}: {usd}");
+    }
 }
 
 #[test]

@@ -73,19 +73,21 @@ fn blocks_of(message: &Value, at: usize, found: &mut Findings<'_>) -> Vec<Value>
 /// The calls that the message leaves open.
 fn assistant(blocks: &[Value], at: usize, seen: &mut BTreeSet<String>, found: &mut Findings<'_>) -> Vec<String> {
     let mut open = Vec::new();
+    let mut thoughts = Vec::new();
     for block in blocks {
         match block["type"].as_str().unwrap_or_default() {
             "text" => text(block, at, found),
             "thinking" => {
                 let text = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
-                if !found.said.thinking.contains(&(text("thinking"), text("signature"))) {
-                    found.add(format!("message {at}: a thinking block or its signature has changed"));
-                }
+                let thought = (text("thinking"), text("signature"));
+                found.thinking(&thought, at);
+                thoughts.push(thought);
             }
             "redacted_thinking" => {}
             "tool_use" => {
                 let id = block["id"].as_str().unwrap_or_default().to_owned();
                 found.tool_call(&id, &block["name"], &block["input"]);
+                found.thought_before(&id, &thoughts, at);
                 if !block["input"].is_object() {
                     found.add(format!("message {at}: the input of tool call `{id}` is not an object"));
                 }
@@ -96,6 +98,9 @@ fn assistant(blocks: &[Value], at: usize, seen: &mut BTreeSet<String>, found: &m
             }
             other => found.add(format!("message {at}: the assistant has a block of type `{other}`")),
         }
+    }
+    if blocks.last().is_some_and(|last| last["type"] == "thinking" || last["type"] == "redacted_thinking") {
+        found.add(format!("message {at} ends with thinking, which the provider refuses"));
     }
     open
 }
@@ -172,11 +177,10 @@ mod tests {
 
     fn check(body: Value) -> Vec<String> {
         let mut said = Said::default();
-        said.add(&Reply::new().thinking("hm", "sig").tool("t1", "Read", &json!({"a": 1})).tool(
-            "t2",
-            "Bash",
-            &json!({}),
-        ));
+        let calls = Reply::new().thinking("hm", "sig").tool("t1", "Read", &json!({"a": 1}));
+        said.add(&calls.tool("t2", "Bash", &json!({})), Face::Anthropic, "m1");
+        said.add(&Reply::new().thinking("of another", "sig"), Face::Anthropic, "m2");
+        said.add(&Reply::new().thinking("of another format", "sig"), Face::Responses, "m1");
         let headers = [("content-type", "application/json"), ("anthropic-version", "1"), ("x-api-key", "k")];
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let request =
@@ -202,12 +206,17 @@ mod tests {
             ("/messages/0/role", json!("assistant")),
             ("/messages/0/content", json!("")),
             ("/messages/1/content/0/signature", json!("other")),
+            ("/messages/1/content/0/thinking", json!("of another")),
+            ("/messages/1/content/0/thinking", json!("of another format")),
+            ("/messages/1/content/0", json!({"type": "text", "text": "what was thought is missing"})),
+            ("/messages/1/content/2", json!({"type": "redacted_thinking", "data": "d"})),
             ("/messages/1/content/1/input", json!({"a": 2})),
             ("/messages/1/content/1/input", json!("text")),
             ("/messages/1/content/1/id", json!("t2")),
             ("/messages/2/content/0/tool_use_id", json!("t2")),
             ("/messages/2/content/2", json!({"type": "tool_result", "tool_use_id": "t3", "content": "x"})),
             ("/messages/2/content/2/text", json!(" ")),
+            ("/messages/2/content/0", json!({"type": "text", "text": "text before results"})),
             ("/messages/2/content/1", json!({"type": "text", "text": "a result is missing"})),
             ("/messages/2/role", json!("assistant")),
         ];
@@ -219,6 +228,10 @@ mod tests {
         let mut body = good();
         body["messages"].as_array_mut().unwrap().pop();
         assert_ne!(check(body), Vec::<String>::new(), "results that are missing altogether");
+        let mut body = good();
+        let blocks = body["messages"][2]["content"].as_array_mut().unwrap();
+        blocks.rotate_right(1);
+        assert_ne!(check(body), Vec::<String>::new(), "text before results");
         let mut body = good();
         body["surprise"] = json!(1);
         assert_ne!(check(body), Vec::<String>::new(), "an unknown field");

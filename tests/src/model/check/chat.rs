@@ -3,6 +3,7 @@
 use super::{Findings, Request};
 use crate::model::request::text_of;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 const FIELDS: &[&str] = &[
     "model",
@@ -40,6 +41,7 @@ pub(super) fn check(request: &Request, found: &mut Findings<'_>) {
 
 fn messages(messages: &[Value], found: &mut Findings<'_>) {
     let mut open: Vec<String> = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut before = "";
     for (at, message) in messages.iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
@@ -54,7 +56,7 @@ fn messages(messages: &[Value], found: &mut Findings<'_>) {
                     found.add(format!("message {at} has no text"));
                 }
             }
-            "assistant" if before == "user" || before == "tool" => open = assistant(message, at, found),
+            "assistant" if before == "user" || before == "tool" => open = assistant(message, at, &mut seen, found),
             "tool" => result(message, at, &mut open, found),
             _ => found.add(format!("message {at} is from `{role}`, which can't follow `{before}`")),
         }
@@ -66,7 +68,13 @@ fn messages(messages: &[Value], found: &mut Findings<'_>) {
 }
 
 /// The calls that the message leaves open.
-fn assistant(message: &Value, at: usize, found: &mut Findings<'_>) -> Vec<String> {
+fn assistant(message: &Value, at: usize, seen: &mut BTreeSet<String>, found: &mut Findings<'_>) -> Vec<String> {
+    let known = ["role", "content", "tool_calls", "reasoning_content"];
+    found.unknown_fields(message, &known, &format!("message {at}"));
+    let thought = message["reasoning_content"].as_str();
+    if thought.is_some_and(|thought| !found.has_thought(thought)) {
+        found.add(format!("message {at}: reasoning has changed, or is another model's"));
+    }
     let calls = message["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
     if calls.is_empty() && text_of(&message["content"]).is_empty() {
         found.add(format!("message {at} has neither content nor calls"));
@@ -80,6 +88,10 @@ fn assistant(message: &Value, at: usize, found: &mut Findings<'_>) -> Vec<String
             found.add(format!("message {at}: tool call `{id}` is not a function with an object in text form"));
         }
         found.tool_call(&id, &call["function"]["name"], &input);
+        found.thought_in_one(&id, thought.unwrap_or_default(), at);
+        if !seen.insert(id.clone()) {
+            found.add(format!("message {at}: tool call `{id}` is there twice"));
+        }
         open.push(id);
     }
     open
@@ -117,7 +129,8 @@ mod tests {
             "messages": [
                 {"role": "system", "content": "s"},
                 {"role": "user", "content": "hi"},
-                {"role": "assistant", "content": null, "tool_calls": [call("t1", "Read"), call("t2", "Read")]},
+                {"role": "assistant", "content": null, "reasoning_content": "hm ü",
+                 "tool_calls": [call("t1", "Read"), call("t2", "Read")]},
                 {"role": "tool", "tool_call_id": "t1", "content": "x"},
                 {"role": "tool", "tool_call_id": "t2", "content": "y"},
                 {"role": "user", "content": "go on"},
@@ -127,7 +140,9 @@ mod tests {
 
     fn check(body: Value) -> Vec<String> {
         let mut said = Said::default();
-        said.add(&Reply::new().tool("t1", "Read", &json!({"a": 1})).tool("t2", "Read", &json!({"a": 1})));
+        let thinks = Reply::new().thinking("hm ", "").thinking("ü", "").tool("t1", "Read", &json!({"a": 1}));
+        said.add(&thinks.tool("t2", "Read", &json!({"a": 1})), Face::Chat, "m1");
+        said.add(&Reply::new().thinking("of another", ""), Face::Chat, "m2");
         let headers = [("content-type".to_owned(), "application/json".to_owned())].into();
         violations(
             Face::Chat,
@@ -153,6 +168,10 @@ mod tests {
             ("/messages/2/tool_calls/0/function/arguments", json!("{")),
             ("/messages/2/tool_calls/0/function/arguments", json!("{\"a\":2}")),
             ("/messages/2/tool_calls/0/id", json!("t9")),
+            ("/messages/2/tool_calls/0/id", json!("t2")),
+            ("/messages/2/reasoning_content", Value::Null),
+            ("/messages/2/reasoning_content", json!("hm")),
+            ("/messages/2/reasoning_content", json!("of another")),
             ("/messages/3/tool_call_id", json!("t2")),
             ("/messages/3/content", Value::Null),
             ("/messages/4/role", json!("user")),

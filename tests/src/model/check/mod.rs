@@ -3,6 +3,7 @@
 
 mod anthropic;
 mod chat;
+mod responses;
 
 use super::reply::{Reply, Step};
 use super::request::Request;
@@ -10,24 +11,54 @@ use super::wire::Face;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A thought: its text and its signature.
+type Thought = (String, String);
+
 /// What the model has said so far, to hold against what comes back.
 #[derive(Debug, Default)]
 pub(super) struct Said {
-    thinking: BTreeSet<(String, String)>,
-    tools: BTreeMap<String, (String, Option<Value>)>,
+    /// Thoughts, with who had them: they mean nothing to any other model.
+    thinking: BTreeSet<(String, Thought)>,
+    tools: BTreeMap<String, Call>,
+}
+
+/// A call that was made.
+#[derive(Debug)]
+struct Call {
+    name: String,
+    input: Option<Value>,
+    by: String,
+    /// What was thought before it in the same reply.
+    thoughts: Vec<Thought>,
+    /// How many of the last of them nothing else came after.
+    directly: usize,
+}
+
+fn name_of(face: Face, model: &str) -> String {
+    format!("{face:?} {model}")
 }
 
 impl Said {
-    pub(super) fn add(&mut self, reply: &Reply) {
+    pub(super) fn add(&mut self, reply: &Reply, face: Face, model: &str) {
+        let by = name_of(face, model);
+        let mut thoughts: Vec<Thought> = Vec::new();
+        let mut directly = 0;
         for step in &reply.steps {
             match step {
                 Step::Thinking { text, signature } => {
-                    self.thinking.insert((text.clone(), signature.clone()));
+                    let thought = (text.clone(), signature.clone());
+                    self.thinking.insert((by.clone(), thought.clone()));
+                    thoughts.push(thought);
+                    directly += 1;
                 }
                 Step::Tool { id, name, json } | Step::PartialTool { id, name, json } => {
-                    self.tools.insert(id.clone(), (name.clone(), serde_json::from_str(json).ok()));
+                    let input = serde_json::from_str(json).ok();
+                    let call = Call { name: name.clone(), input, by: by.clone(), thoughts: thoughts.clone(), directly };
+                    self.tools.insert(id.clone(), call);
+                    directly = 0;
                 }
-                Step::Text(_) | Step::Gate(_) | Step::Raw(_) => {}
+                Step::Text(_) => directly = 0,
+                Step::Gate(_) | Step::Raw(_) => {}
             }
         }
     }
@@ -35,7 +66,8 @@ impl Said {
 
 /// Every violation in a request.
 pub(super) fn violations(face: Face, request: &Request, said: &Said) -> Vec<String> {
-    let mut found = Findings { list: Vec::new(), said };
+    let asked = name_of(face, request.body["model"].as_str().unwrap_or_default());
+    let mut found = Findings { list: Vec::new(), said, asked };
     if request.headers.get("content-type").is_none_or(|value| !value.starts_with("application/json")) {
         found.add("the content type is not application/json");
     }
@@ -52,6 +84,7 @@ pub(super) fn violations(face: Face, request: &Request, said: &Said) -> Vec<Stri
     match face {
         Face::Anthropic => anthropic::check(request, &mut found),
         Face::Chat => chat::check(request, &mut found),
+        Face::Responses => responses::check(request, &mut found),
     }
     found.list
 }
@@ -59,6 +92,8 @@ pub(super) fn violations(face: Face, request: &Request, said: &Said) -> Vec<Stri
 struct Findings<'a> {
     list: Vec<String>,
     said: &'a Said,
+    /// The model that the request is for.
+    asked: String,
 }
 
 impl Findings<'_> {
@@ -94,16 +129,57 @@ impl Findings<'_> {
 
     /// A tool call is sent back as the model made it.
     fn tool_call(&mut self, id: &str, name: &Value, input: &Value) {
-        let Some((said_name, said_input)) = self.said.tools.get(id) else {
+        let Some(said) = self.said.tools.get(id) else {
             self.add(format!("tool call `{id}` was never made by this model"));
             return;
         };
-        if name != said_name {
-            self.add(format!("tool call `{id}` was to `{said_name}`, not to {name}"));
+        if *name != said.name {
+            self.add(format!("tool call `{id}` was to `{}`, not to {name}", said.name));
         }
         // Broken JSON has no one way back; any object will do for it.
-        if said_input.as_ref().is_some_and(|said| said != input) {
+        if said.input.as_ref().is_some_and(|said| said != input) {
             self.add(format!("the input of tool call `{id}` has changed to {input}"));
         }
+    }
+
+    /// A thought goes back to who had it, unchanged.
+    fn thinking(&mut self, thought: &Thought, at: usize) {
+        if !self.said.thinking.contains(&(self.asked.clone(), thought.clone())) {
+            self.add(format!("message {at}: thinking or its signature has changed, or is another model's"));
+        }
+    }
+
+    /// What was thought before a call comes with the call, in its order, if the same model is asked.
+    fn thought_before(&mut self, id: &str, kept: &[Thought], at: usize) {
+        let Some(said) = self.said.tools.get(id).filter(|said| said.by == self.asked) else { return };
+        if !kept.starts_with(&said.thoughts) {
+            self.add(format!("message {at}: what was thought before tool call `{id}` is missing"));
+        }
+    }
+
+    /// The same for a format in which thoughts stand directly before what they led to.
+    fn thought_directly_before(&mut self, id: &str, kept: &[Thought], at: usize) {
+        let Some(said) = self.said.tools.get(id).filter(|said| said.by == self.asked) else { return };
+        let (_, expected) = said.thoughts.split_at(said.thoughts.len() - said.directly);
+        if kept != expected {
+            self.add(format!(
+                "message {at}: what was thought directly before tool call `{id}` is missing or not its own"
+            ));
+        }
+    }
+
+    /// The same for a format in which all thoughts of a message are one text.
+    fn thought_in_one(&mut self, id: &str, kept: &str, at: usize) {
+        let Some(said) = self.said.tools.get(id).filter(|said| said.by == self.asked) else { return };
+        let expected: String = said.thoughts.iter().map(|(text, _)| text.as_str()).collect();
+        if !kept.starts_with(&expected) {
+            self.add(format!("message {at}: what was thought before tool call `{id}` is missing"));
+        }
+    }
+
+    /// Whether a text is made of thoughts of the model that is asked.
+    fn has_thought(&self, text: &str) -> bool {
+        let own = self.said.thinking.iter().filter(|(by, _)| *by == self.asked);
+        own.into_iter().any(|(_, (thought, _))| !thought.is_empty() && text.contains(thought))
     }
 }

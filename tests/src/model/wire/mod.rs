@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod chat;
+mod responses;
 
 use super::reply::{End, Reply};
 use serde_json::Value;
@@ -22,6 +23,7 @@ pub(super) enum Chunk {
 pub(super) enum Face {
     Anthropic,
     Chat,
+    Responses,
 }
 
 impl Face {
@@ -29,6 +31,7 @@ impl Face {
         match path {
             "/v1/messages" => Some(Self::Anthropic),
             "/v1/chat/completions" => Some(Self::Chat),
+            "/v1/responses" => Some(Self::Responses),
             _ => None,
         }
     }
@@ -38,6 +41,7 @@ impl Face {
         let mut chunks = match self {
             Self::Anthropic => anthropic::render(reply, request, number),
             Self::Chat => chat::render(reply, request, number),
+            Self::Responses => responses::render(reply, request, number),
         };
         if reply.end == End::Cut {
             chunks.push(Chunk::Cut);
@@ -111,16 +115,17 @@ mod tests {
     }
 
     #[test]
-    fn both_faces_stream_the_whole_input() {
+    fn all_faces_stream_the_whole_input() {
         let input = json!({"file_path": "/a/ü/long enough to be cut in pieces"});
-        for face in [Face::Anthropic, Face::Chat] {
+        for face in [Face::Anthropic, Face::Chat, Face::Responses] {
             let chunks = face.render(&Reply::calls("t1", "Read", &input), &json!({}), 1);
             let text = String::from_utf8(bytes_of(&chunks)).unwrap();
             let events = text.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
             let parts = events.map(|data| {
                 let event: Value = serde_json::from_str(data).unwrap();
                 let piece = &event["choices"][0]["delta"]["tool_calls"][0]["function"]["arguments"];
-                event["delta"]["partial_json"].as_str().or(piece.as_str()).unwrap_or_default().to_owned()
+                let parts = [&event["delta"]["partial_json"], piece, &event["delta"]];
+                parts.iter().find_map(|part| part.as_str()).unwrap_or_default().to_owned()
             });
             let whole: Value = serde_json::from_str(&parts.collect::<String>()).unwrap();
             assert_eq!(whole, input);
