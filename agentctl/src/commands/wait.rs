@@ -83,8 +83,10 @@ fn tell(args: &Wait, session: &SessionInfo, turn: &TurnId, ended: &TurnWaitResul
             "text": ended.text,
             "usage": ended.usage,
         });
-        if let (Some(fields), Some(structured)) = (object.as_object_mut(), &ended.structured_output) {
-            fields.insert("structuredOutput".to_owned(), structured.clone());
+        if let Some(fields) = object.as_object_mut() {
+            fields.extend(ended.cost.map(|cost| ("cost".to_owned(), json!(cost))));
+            fields
+                .extend(ended.structured_output.clone().map(|structured| ("structuredOutput".to_owned(), structured)));
         }
         print_json(&object)?;
     } else if !ended.text.is_empty() {
