@@ -1,6 +1,7 @@
 //! Puts the fragments of tool calls together. Servers differ: calls go by index, by id, by neither, or
 //! come whole in one fragment. Used by `decode`. Pure.
 
+use super::private;
 use crate::model::call_ids::CallIds;
 use crate::model::content::parse_input;
 use proto::content::MessageBlock;
@@ -12,6 +13,7 @@ pub(super) struct Fragment {
     id: String,
     name: String,
     arguments: String,
+    extra: Option<Value>,
 }
 
 impl Fragment {
@@ -30,6 +32,7 @@ impl Fragment {
             id: text(value.get("id")),
             name: text(function.get("name")),
             arguments,
+            extra: private::extra(value),
         }
     }
 }
@@ -64,6 +67,8 @@ pub(super) struct Taken {
     pub(super) started: Option<(usize, String, String)>,
     /// A part of the arguments: its block and the text.
     pub(super) part: Option<(usize, String)>,
+    /// What the server wants back with the call: the call's id and that.
+    pub(super) extra: Option<(String, Value)>,
     /// Calls that are complete by now.
     pub(super) done: Vec<(usize, MessageBlock)>,
 }
@@ -90,7 +95,7 @@ impl Calls {
     /// # Errors
     /// If it adds to a call that was complete.
     pub(super) fn take(&mut self, fragment: Fragment, next_block: usize, ids: &mut CallIds) -> Result<Taken, String> {
-        let mut taken = Taken { started: None, part: None, done: Vec::new() };
+        let mut taken = Taken { started: None, part: None, extra: None, done: Vec::new() };
         let at = match self.find(&fragment) {
             Some(at) => at,
             None => {
@@ -117,6 +122,7 @@ impl Calls {
             // Some servers begin a call with its id alone.
             call.name = fragment.name;
         }
+        taken.extra = fragment.extra.map(|extra| (call.id.clone(), extra));
         if fragment.arguments.is_empty() {
             return Ok(taken);
         }

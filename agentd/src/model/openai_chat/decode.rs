@@ -2,6 +2,7 @@
 //! kind of block begins, a tool call when the next one does, and all are with the finish reason. Pure.
 
 use super::calls::{Calls, Fragment, Taken};
+use super::private::{self, Details};
 use super::think::ThinkTags;
 use crate::model::call_ids::CallIds;
 use crate::model::cost;
@@ -35,6 +36,7 @@ pub(super) struct Decode {
     tags: ThinkTags,
     /// The field that the open reasoning comes in.
     reasoning_field: Option<&'static str>,
+    details: Details,
     calls: Calls,
     refused: bool,
     reason: Option<String>,
@@ -52,6 +54,7 @@ impl Decode {
             open: None,
             tags: ThinkTags::default(),
             reasoning_field: None,
+            details: Details::default(),
             calls: Calls::default(),
             refused: false,
             reason: None,
@@ -100,6 +103,7 @@ impl Decode {
             self.grow(DeltaKind::Thinking, text, out);
             self.reasoning_field = Some(field);
         }
+        self.details.take(delta);
         match delta.get("content") {
             Some(Value::String(text)) => self.content(text, out),
             Some(Value::Array(parts)) => {
@@ -177,7 +181,7 @@ impl Decode {
     }
 
     fn call(&mut self, fragment: Fragment, out: &mut VecDeque<ModelEvent>) -> Result<(), String> {
-        let Taken { started, part, done } = self.calls.take(fragment, self.next_block, &mut self.ids)?;
+        let Taken { started, part, extra, done } = self.calls.take(fragment, self.next_block, &mut self.ids)?;
         if started.is_some() {
             self.pause_content(out);
             self.close(out);
@@ -190,7 +194,22 @@ impl Decode {
         if let Some((index, text)) = part {
             out.push_back(ModelEvent::Delta { index, kind: DeltaKind::ToolInput, text });
         }
+        // With the call, not at the end: the call may run though the stream breaks.
+        if let Some(details) = self.details.block() {
+            self.keep(details, out);
+        }
+        if let Some((id, extra)) = extra {
+            self.keep(private::extra_block(&id, extra), out);
+        }
         Ok(())
+    }
+
+    /// Gives out a block that only the server understands.
+    fn keep(&mut self, block: MessageBlock, out: &mut VecDeque<ModelEvent>) {
+        let index = self.next_block;
+        self.next_block = index.saturating_add(1);
+        out.push_back(ModelEvent::BlockStarted { index, kind: BlockKind::Other });
+        out.push_back(ModelEvent::BlockDone { index, block });
     }
 
     fn finish(&mut self, reason: &str, out: &mut VecDeque<ModelEvent>) {
@@ -202,6 +221,9 @@ impl Decode {
     fn finish_with(&mut self, only_whole: bool, reason: &str, out: &mut VecDeque<ModelEvent>) {
         self.pause_content(out);
         self.close(out);
+        if let Some(details) = self.details.block() {
+            self.keep(details, out);
+        }
         out.extend(
             self.calls.finish(only_whole).into_iter().map(|(index, block)| ModelEvent::BlockDone { index, block }),
         );

@@ -2,6 +2,7 @@
 //! longer one only adds to them. Each message is encoded once. Called by the model; sends nothing.
 
 use super::decode::REASONING_FIELDS;
+use super::private;
 use crate::event::{Encoding, Message, UserBlock};
 use crate::model::call_ids::safe;
 use crate::model::content::{self, Part};
@@ -121,20 +122,16 @@ fn picture(block: &ContentBlock) -> Option<Value> {
 }
 
 /// Text and calls. Reasoning goes back to its writer only, in the field that it came in: DeepSeek and Moonshot
-/// refuse a call whose reasoning is missing, and servers without such a field never sent any. This API has no place
-/// for another provider's blocks.
+/// refuse a call whose reasoning is missing, and servers without such a field never sent any. So does what only they
+/// understand. This API has no place for another provider's blocks.
 fn assistant(blocks: &[MessageBlock], same_model: bool) -> Value {
     let mut texts: Vec<&str> = Vec::new();
-    let mut calls: Vec<Value> = Vec::new();
+    let mut calls: Vec<(&str, Value)> = Vec::new();
     let mut reasoning: Option<(&str, String)> = None;
     for block in blocks {
         match block {
             MessageBlock::Text { text } if !text.is_empty() => texts.push(text),
-            MessageBlock::ToolUse { id, name, input } => calls.push(json!({
-                "id": safe(id, NAME_CHARS),
-                "type": "function",
-                "function": {"name": safe(name, NAME_CHARS), "arguments": content::call_input(input).to_string()},
-            })),
+            MessageBlock::ToolUse { id, name, input } => calls.push((id, call(id, name, input))),
             MessageBlock::Thinking { thinking, signature: Some(field) }
                 if same_model && REASONING_FIELDS.contains(&field.as_str()) =>
             {
@@ -157,8 +154,19 @@ fn assistant(blocks: &[MessageBlock], same_model: bool) -> Value {
     if let Some((field, text)) = reasoning {
         message.insert(field.to_owned(), json!(text));
     }
+    if same_model {
+        private::put_back(blocks, &mut calls, &mut message);
+    }
     if !calls.is_empty() {
-        message.insert("tool_calls".to_owned(), Value::Array(calls));
+        message.insert("tool_calls".to_owned(), calls.into_iter().map(|(_, call)| call).collect());
     }
     Value::Object(message)
+}
+
+fn call(id: &str, name: &str, input: &Value) -> Value {
+    json!({
+        "id": safe(id, NAME_CHARS),
+        "type": "function",
+        "function": {"name": safe(name, NAME_CHARS), "arguments": content::call_input(input).to_string()},
+    })
 }

@@ -4,9 +4,12 @@
 mod calls;
 mod decode;
 mod encode;
+mod private;
 #[cfg(test)]
 mod tests;
 mod think;
+
+pub(super) use private::is_own;
 
 use super::call_ids::CallIds;
 use super::encoded::Prefix;

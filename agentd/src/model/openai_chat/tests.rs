@@ -365,6 +365,41 @@ fn reasoning_goes_back_to_its_writer_only() {
     assert_eq!(said("mine/m1", others), plain);
 }
 
+/// Seed row F05: what only the server understands goes back to the model that it came with, in its places.
+#[tokio::test]
+async fn private_fields_go_back_to_their_writer_only() {
+    let details = |part: Value| chunk(json!({"reasoning": "h", "reasoning_details": [part]}));
+    let signed = json!({"google": {"thought_signature": "proof"}});
+    let call = |id: &str| json!({"index": 0, "id": id, "function": {"name": "Read", "arguments": "{}"}, "extra_content": signed});
+    let events = answer(Reply::stream(done(&[
+        details(json!({"type": "reasoning.text", "index": 0, "text": "h", "format": "x"})),
+        details(json!({"type": "reasoning.text", "index": 0, "text": "m", "signature": "s", "format": null})),
+        details(json!({"type": "reasoning.encrypted", "index": 0, "data": "e"})),
+        calls(json!([call("a")])),
+        calls(json!([{"index": 1, "id": "b", "function": {"name": "Read", "arguments": "{}"}}])),
+        finish("tool_calls"),
+    ])))
+    .await;
+    let said = |model: &str| {
+        let messages = vec![user("q"), Message::Assistant { content: blocks(&events), model: model.to_owned() }];
+        let body = encode::body(&endpoint("http://127.0.0.1:1"), &request(messages));
+        let body: Value = serde_json::from_slice(&body).expect("JSON");
+        body["messages"][2].clone()
+    };
+    let own = said("mine/m1");
+    assert_eq!(
+        own["reasoning_details"],
+        json!([
+            {"type": "reasoning.text", "index": 0, "text": "hm", "format": "x", "signature": "s"},
+            {"type": "reasoning.encrypted", "index": 0, "data": "e"},
+        ])
+    );
+    assert_eq!(own["tool_calls"][0]["extra_content"], signed);
+    assert_eq!(own["tool_calls"][1].get("extra_content"), None);
+    let other = said("mine/m2").to_string();
+    assert!(other.contains("tool_calls") && !other.contains("reasoning") && !other.contains("extra"), "{other}");
+}
+
 #[test]
 fn an_answer_that_was_cut_is_asked_for_with_twice_the_room() {
     let room = |endpoint: &Endpoint, escalation| {

@@ -7,6 +7,7 @@ use crate::model::call_ids::safe;
 use crate::model::content::{self, Part};
 use crate::model::encoded::{self, Body, Prefix, Writer};
 use crate::model::endpoint::Endpoint;
+use crate::model::openai_chat;
 use crate::model::{ModelRequest, ToolDefinition};
 use proto::content::{ContentBlock, MessageBlock};
 use serde_json::{Map, Value, json};
@@ -135,7 +136,7 @@ fn part(block: &ContentBlock) -> Option<Value> {
 fn assistant(blocks: &[MessageBlock], same_model: bool) -> Vec<Value> {
     let mut items = Vec::new();
     let mut waiting: Vec<Value> = Vec::new();
-    for block in blocks {
+    for block in blocks.iter().filter(|block| !openai_chat::is_own(block)) {
         match block {
             MessageBlock::Thinking { thinking, signature: Some(encrypted) } if same_model && !encrypted.is_empty() => {
                 waiting.push(reasoning(thinking, encrypted));

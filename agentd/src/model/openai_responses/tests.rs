@@ -361,6 +361,8 @@ fn reasoning_goes_back_to_its_writer_only_and_never_alone() {
         thinking("", Some("two")),
         thinking("a server's that has no encrypted form", None),
         MessageBlock::RedactedThinking { data: "another format's".to_owned() },
+        thinking("in Chat Completions", Some("reasoning_content")),
+        MessageBlock::Other(json!({"type": "reasoning_details", "reasoning_details": []})),
         text("so"),
         MessageBlock::Other(other.clone()),
         thinking("", Some("nothing follows")),
