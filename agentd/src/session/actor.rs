@@ -47,6 +47,8 @@ pub struct Actor {
     pub(super) running: Option<RunningTurn>,
     /// Who waits for the end of which turn.
     pub(super) waiters: Vec<(TurnId, oneshot::Sender<Option<TurnWaitResult>>)>,
+    /// How the last turn ended that did since the session woke: who asks a moment too late need not read the log.
+    pub(super) last_end: Option<(TurnId, TurnWaitResult)>,
     /// Calls that wait for an answer.
     pub(super) asks: HashMap<RequestId, oneshot::Sender<super::approvals::Answer>>,
     /// Answers that came before their call asked again, after a restart.
@@ -85,6 +87,7 @@ impl Actor {
             told: HashSet::new(),
             running: None,
             waiters: Vec::new(),
+            last_end: None,
             asks: HashMap::new(),
             early: HashMap::new(),
             closing: Vec::new(),

@@ -48,6 +48,7 @@ impl Actor {
         for (_, waiter) in self.waiters.extract_if(.., |(waited, _)| waited == turn_id) {
             let _ = waiter.send(Some(result.clone()));
         }
+        self.last_end = Some((turn_id.clone(), result));
         self.keep_snapshot();
     }
 
@@ -59,7 +60,8 @@ impl Actor {
             self.waiters.retain(|(_, waiter)| !waiter.is_closed());
             self.waiters.push((turn_id, reply));
         } else {
-            let _ = reply.send(None);
+            let known = self.last_end.as_ref().filter(|(ended, _)| *ended == turn_id);
+            let _ = reply.send(known.map(|(_, result)| result.clone()));
         }
     }
 
