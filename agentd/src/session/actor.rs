@@ -126,7 +126,8 @@ impl Actor {
                 Wake::Model(event) => self.take_model_event(event),
                 Wake::Command(command) => self.take_command(command).await,
                 Wake::Idle if self.running.is_none() && !self.log.announce().has_listeners() => break,
-                Wake::Idle => {}
+                // It stays for those who listen; providers have forgotten its prefix by now, too.
+                Wake::Idle => self.log.state().transcript.forget_encodings(),
                 Wake::Gone => break,
             }
         }
