@@ -100,14 +100,14 @@ fn event(value: &Value) -> Event {
     serde_json::from_value(value.clone()).expect("an event")
 }
 
-fn model(server: &Server, format: &str) -> Arc<dyn Model> {
+fn model(server: &Server, format: &str, name: &str) -> Arc<dyn Model> {
     let base_url = format!("{}/v1", server.url);
     let settings: Settings = serde_json::from_value(json!({
         "providers": {"own": {"api": format, "baseUrl": base_url}},
     }))
     .expect("settings");
     let env = Environment::default();
-    Models::new(env.clone()).resolve("own/m", &settings, &env).unwrap_or_else(|error| panic!("{error}"))
+    Models::new(env.clone()).resolve(name, &settings, &env).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// What stays the same from call to call.
@@ -136,7 +136,7 @@ async fn ask(model: &dyn Model, request: &ModelRequest, transcript: &Transcript)
 /// The bodies of the requests of a session that goes on and on.
 async fn bodies(format: &str, steps: &[Step]) -> Vec<String> {
     let server = Server::start(vec![Reply::json(400, "{}")]).await;
-    let (model, request, mut transcript) = (model(&server, format), surroundings(), Transcript::default());
+    let (model, request, mut transcript) = (model(&server, format, "own/m"), surroundings(), Transcript::default());
     for step in steps {
         match step {
             Happens(value) => transcript.apply(&event(value)),
@@ -157,7 +157,7 @@ async fn body_after_restart(format: &str, steps: &[Step]) -> String {
             transcript.apply(&serde_json::from_slice(&line).expect("an event"));
         }
     }
-    ask(model(&server, format).as_ref(), &surroundings(), &transcript).await;
+    ask(model(&server, format, "own/m").as_ref(), &surroundings(), &transcript).await;
     text_of(&server).remove(0)
 }
 
@@ -184,6 +184,7 @@ async fn a_request_begins_with_the_bytes_of_the_one_before() {
     for format in FORMATS {
         let bodies = bodies(format, &story()).await;
         assert_eq!(bodies.len(), 5);
+        assert!(bodies.iter().all(|body| body.matches(MARK).count() <= 4), "the API takes no more marks");
         for (n, pair) in bodies.windows(2).enumerate() {
             let (before, after) = (grown(&pair[0]), grown(&pair[1]));
             assert!(after.len() > before.len() && after.starts_with(&before), "{format}, request {}", n + 2);
@@ -228,16 +229,17 @@ async fn a_change_of_the_model_leaves_no_bytes_of_the_other() {
             transcript.apply(&event(&value));
         }
     }
-    let (one, other) = (model(&server, FORMATS[0]), model(&server, FORMATS[1]));
-    for model in [&one, &other, &one, &other] {
+    let own = model(&server, "anthropic", "own/m");
+    let models = [&own, &model(&server, "anthropic", "own/n"), &model(&server, "openai-chat", "own/m")];
+    for model in models.into_iter().chain(models) {
         ask(model.as_ref(), &surroundings(), &transcript).await;
     }
     let bodies = text_of(&server);
-    assert_eq!((&bodies[0], &bodies[1]), (&bodies[2], &bodies[3]));
-    assert!(bodies[0].contains("proof") && !bodies[1].contains("proof"));
+    assert_eq!(bodies[..3], bodies[3..]);
+    assert_eq!([0, 1, 2].map(|n| bodies[n].contains("proof")), [true, false, false], "only for whom it is from");
     transcript.forget_encodings();
-    ask(one.as_ref(), &surroundings(), &transcript).await;
-    assert_eq!(text_of(&server)[4], bodies[0], "what is forgotten is made anew, the same");
+    ask(own.as_ref(), &surroundings(), &transcript).await;
+    assert_eq!(text_of(&server)[6], bodies[0], "what is forgotten is made anew, the same");
 }
 
 proptest! {
