@@ -137,13 +137,17 @@ mod tests {
             Message::User(blocks) => vec![b'x'; blocks.len()],
             Message::Assistant { .. } => Vec::new(),
         };
+        let add = |entry: &mut Entry| match entry.change() {
+            Message::User(blocks) => blocks.push(said("b")),
+            Message::Assistant { .. } => {}
+        };
         let mut changed = entry("a");
-        let held = changed.clone();
         assert_eq!(changed.encoded(ONE, length), "x");
-        if let Message::User(blocks) = changed.change() {
-            blocks.push(said("b"));
-        }
-        assert_eq!((changed.encoded(ONE, length), held.encoded(ONE, length)), ("xx".into(), "x".into()));
+        add(&mut changed);
+        assert_eq!(changed.encoded(ONE, length), "xx", "of an entry that nobody else holds");
+        let held = changed.clone();
+        add(&mut changed);
+        assert_eq!((changed.encoded(ONE, length), held.encoded(ONE, length)), ("xxx".into(), "xx".into()));
         assert_ne!(changed, held);
     }
 }
