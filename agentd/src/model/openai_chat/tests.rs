@@ -348,7 +348,7 @@ fn reasoning_goes_back_to_its_writer_only() {
     let said = |model: &str, mut content: Vec<MessageBlock>| {
         content.push(text("so"));
         let messages = vec![user("q"), Message::Assistant { content, model: model.to_owned() }, user("more")];
-        let body = encode::body(&endpoint("http://127.0.0.1:1"), &request(messages));
+        let body = encode::body(&endpoint("http://127.0.0.1:1"), &request(messages), &Prefix::default()).to_vec();
         let body: Value = serde_json::from_slice(&body).expect("JSON");
         body["messages"][2].clone()
     };
@@ -382,7 +382,7 @@ async fn private_fields_go_back_to_their_writer_only() {
     .await;
     let said = |model: &str| {
         let messages = vec![user("q"), Message::Assistant { content: blocks(&events), model: model.to_owned() }];
-        let body = encode::body(&endpoint("http://127.0.0.1:1"), &request(messages));
+        let body = encode::body(&endpoint("http://127.0.0.1:1"), &request(messages), &Prefix::default()).to_vec();
         let body: Value = serde_json::from_slice(&body).expect("JSON");
         body["messages"][2].clone()
     };
