@@ -111,6 +111,63 @@ fn alive(pids: &[u32]) -> Vec<u32> {
     pids.iter().copied().filter(is_alive).collect()
 }
 
+fn shell_cwd(output: &ToolOutput) -> Option<PathBuf> {
+    output.context.as_ref().and_then(|change| change.shell_cwd.as_ref()).map(PathBuf::from)
+}
+
+/// Seed row X16: where a command's `cd` went the next command starts, also through a link, in and out of additional folders.
+#[tokio::test]
+async fn the_folder_lasts_from_command_to_command() {
+    let mut kit = Kit::new();
+    let root = kit.context.root.clone();
+    let other = tempfile::tempdir().unwrap();
+    let other = other.path().canonicalize().unwrap();
+    kit.context.additional_directories = Arc::from([other.clone()]);
+    std::fs::create_dir_all(root.join("a b/it's")).unwrap();
+    std::os::unix::fs::symlink("a b", root.join("link")).unwrap();
+    for (command, folder) in [
+        ("cd 'a b'", "a b"),
+        ("cd \"it's\" && false", "a b/it's"),
+        ("pwd", "a b/it's"),
+        ("cd ../..; cd link", "a b"),
+        ("(cd ..)", "a b"),
+        ("cd ..; exit 3", "a b"),
+        ("cd .. && exec true", "a b"),
+        ("set -e; cd ..; cd 'a b'; cd ..", ""),
+        ("trap 'echo bye' EXIT; cd link", "a b"),
+        ("cd $OLDPWD/..; kill -9 $$", "a b"),
+        ("PWD=/; cd ..", ""),
+    ] {
+        let before = kit.context.cwd.clone();
+        let output = kit.command(command).await;
+        let expected = if folder.is_empty() { root.clone() } else { root.join(folder) };
+        assert_eq!(shell_cwd(&output), (expected != before).then(|| expected.clone()), "{command}: {output:?}");
+        kit.context.cwd = expected;
+        assert!(text(&kit.command("pwd").await).ends_with(kit.context.cwd.to_str().unwrap()), "{command}");
+    }
+    let output = kit.command(&format!("cd {}", other.display())).await;
+    assert_eq!(shell_cwd(&output), Some(other.clone()));
+    kit.context.cwd = other;
+    assert_eq!(kit.outputs(), Vec::<PathBuf>::new());
+}
+
+#[tokio::test]
+async fn outside_the_folders_the_shell_does_not_stay() {
+    let mut kit = Kit::new();
+    let told = kit.command("cd /; pwd").await;
+    let reset = format!("/\n\nThe shell's folder was reset to {}: / is not in", kit.context.root.display());
+    assert!(text(&told).starts_with(&reset), "{}", text(&told));
+    assert_eq!(told.context, None);
+    let output = kit.command("mkdir gone && cd gone && rmdir ../gone").await;
+    assert_eq!((shell_cwd(&output), output.is_error), (None, false), "a folder that is gone is nobody's");
+
+    kit.context.cwd = kit.context.root.join("gone");
+    let output = kit.command("pwd").await;
+    let root = kit.context.root.display().to_string();
+    assert!(text(&output).starts_with(&format!("{root}\n\nThe command ran in {root}: the shell's folder ")));
+    assert_eq!(shell_cwd(&output), Some(kit.context.root.clone()), "the next command starts there too");
+}
+
 /// A tree that does not want to end: it ignores TERM, starts anew what is ended, leaves its session, its
 /// parent and its environment, and holds the output open. Each process writes down its id; `ready` follows.
 fn stubborn(dir: &Path) {
@@ -132,6 +189,7 @@ while :; do sleep 1000; done
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+/// Seed rows B14, C14: a non-zero exit is a result; codes that only say "no match" are no error, so they stop no other call.
 #[tokio::test]
 async fn output_exit_codes_and_summaries() {
     for (command, told, summary, is_error) in [
@@ -157,10 +215,10 @@ async fn output_exit_codes_and_summaries() {
 
 #[tokio::test]
 async fn the_process_is_its_own_session_with_nothing_inherited() {
-    let kit = Kit::new();
     let leak = std::fs::File::open("/dev/null").unwrap();
     // A descriptor that is not close-on-exec, as one that agentd itself was started with.
     nix::fcntl::fcntl(&leak, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::empty())).unwrap();
+    let kit = Kit::new();
     let command = "read -r _ _ _ ppid pgid sid _ < /proc/$$/stat; [ $pgid = $$ ] && [ $sid = $$ ] && echo own; \
                    ls /proc/$$/fd; grep -E 'Sig(Ign|Blk)' /proc/self/status; pwd; readlink /proc/$$/fd/0";
     let output = kit.command(command).await;
@@ -188,6 +246,23 @@ async fn the_environment_is_the_clients_less_secrets() {
     assert!(!told.contains("secret") && !told.contains("LD_PRELOAD") && !told.contains("CARGO_PKG"), "{told}");
 }
 
+/// Seed row B08: three pieces of output are three events of progress, all before the result.
+#[tokio::test]
+async fn pieces_of_output_are_progress_before_the_result() {
+    let mut kit = Kit::new();
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let (sink, dir) = (Arc::clone(&seen), kit.context.cwd.clone());
+    kit.context.progress = Arc::new(move |part: Progress| {
+        let mut seen = sink.lock().unwrap();
+        seen.push(part.text);
+        std::fs::write(dir.join(format!("seen{}", seen.len())), "").unwrap();
+    });
+    // Each piece is written once the one before was seen; the call ends once the last was.
+    let output = kit.command("for n in 1 2 3; do echo $n; until [ -e seen$n ]; do :; done; done").await;
+    assert_eq!(*seen.lock().unwrap(), ["1\n", "2\n", "3\n"]);
+    assert_eq!(text(&output), "1\n2\n3");
+}
+
 #[tokio::test]
 async fn progress_adds_up_to_the_output() {
     let kit = Kit::new();
@@ -199,6 +274,7 @@ async fn progress_adds_up_to_the_output() {
     assert_eq!(parts[0].offset, 0);
 }
 
+/// Seed row B09: 30,000 characters are told, one more goes to a file.
 #[tokio::test]
 async fn the_limit_is_inline_and_one_more_goes_to_a_file() {
     let kit = Kit::new();
@@ -242,6 +318,7 @@ async fn a_background_child_holds_nobody_up_and_is_stopped_with_its_session() {
     assert_eq!(kit.context.processes.list(None), []);
 }
 
+/// Seed row B13: a command that runs longer than its `timeout` is ended, and the result says so.
 #[tokio::test]
 async fn a_timeout_stops_the_command_and_keeps_its_output() {
     let kit = Kit::new();
@@ -261,6 +338,7 @@ async fn a_timeout_is_held_to_the_settings() {
     assert_eq!(output.cause, Some(ToolCause::Timeout));
 }
 
+/// Seed row B12: cancel ends the whole tree, also what ignores SIGTERM and has left its group.
 #[tokio::test]
 async fn cancel_ends_a_stubborn_tree() {
     let mut kit = Kit::new();
@@ -377,7 +455,8 @@ async fn bad_input_is_refused_by_name() {
 #[tokio::test]
 async fn a_folder_that_is_gone_is_named() {
     let mut kit = Kit::new();
-    kit.context.cwd = kit.context.cwd.join("gone");
+    kit.context.root = kit.context.root.join("gone");
+    kit.context.cwd = kit.context.root.clone();
     let output = kit.command("true").await;
     assert!(output.is_error && text(&output).contains("gone does not exist any more"), "{}", text(&output));
 }

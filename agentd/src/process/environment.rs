@@ -46,11 +46,17 @@ const SET: [(&str, &str); 6] = [
 /// The variables for a tool's process, tagged with its session and its call.
 #[must_use]
 pub fn for_tools(client: &Environment, session: &str, call: &str) -> BTreeMap<String, String> {
+    let mut variables = for_session(client, session);
+    variables.insert(CALL_VARIABLE.to_owned(), tag_text(call));
+    variables
+}
+
+/// The same without a call, for a shell that still waits for one.
+pub(super) fn for_session(client: &Environment, session: &str) -> BTreeMap<String, String> {
     let mut variables: BTreeMap<String, String> =
         client.iter().filter(|(name, value)| passes(name, value)).map(|(n, v)| (n.to_owned(), v.to_owned())).collect();
     variables.extend(SET.map(|(name, value)| (name.to_owned(), value.to_owned())));
     variables.insert(SESSION_VARIABLE.to_owned(), tag_text(session));
-    variables.insert(CALL_VARIABLE.to_owned(), tag_text(call));
     variables
 }
 

@@ -1,11 +1,13 @@
 //! Follows a command to its end: passes its output on, holds its limits, stops it. Called by `tools`.
 
+use super::shell_words::read_note;
 use super::spawn::Running;
 use super::tail::{OutputPart, Tail};
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 /// How often a running command's output is looked at.
@@ -46,6 +48,8 @@ pub struct Finished {
     pub end: End,
     /// How much it wrote.
     pub total_bytes: u64,
+    /// Where the shell stood at its end, if that is known and elsewhere than where it began.
+    pub folder: Option<PathBuf>,
     /// Processes that it left behind on purpose and that go on.
     pub survivors: Vec<u32>,
     /// Processes that could not be stopped.
@@ -80,7 +84,14 @@ impl Running {
         }
         let total_bytes = tail.len()?;
         self.processes.leave(self.root, !survivors.is_empty() || !still_running.is_empty());
-        Ok(Finished { end, total_bytes, survivors, still_running })
+        Ok(Finished { folder: self.last_folder(), end, total_bytes, survivors, still_running })
+    }
+
+    fn last_folder(&self) -> Option<PathBuf> {
+        let noted = read_note(self.note.as_ref()?).inspect_err(|error| {
+            tracing::warn!(%error, "a shell's last folder could not be read");
+        });
+        noted.ok().flatten().map(PathBuf::from)
     }
 
     async fn until_end(
@@ -91,7 +102,7 @@ impl Running {
     ) -> io::Result<End> {
         let deadline = tokio::time::sleep(limits.timeout);
         tokio::pin!(deadline);
-        let mut ticks = tokio::time::interval(POLL);
+        let mut ticks = tokio::time::interval_at(Instant::now() + POLL, POLL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {

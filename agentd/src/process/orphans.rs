@@ -8,7 +8,11 @@ use nix::unistd::Pid;
 use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+
+/// After a child has ended others soon do: they are looked for together. Nobody waits for an orphan.
+const SETTLE: Duration = Duration::from_millis(20);
 
 /// Makes agentd the parent of orphans below it and reaps them from now on. Ends with the runtime.
 pub(super) fn adopt(processes: &Arc<Processes>) -> io::Result<()> {
@@ -17,6 +21,7 @@ pub(super) fn adopt(processes: &Arc<Processes>) -> io::Result<()> {
     let processes = Arc::downgrade(processes);
     tokio::spawn(async move {
         while ended.recv().await.is_some() {
+            tokio::time::sleep(SETTLE).await;
             let Some(processes) = processes.upgrade() else { return };
             // It reads the process table, so it stays off the runtime's own threads.
             let _ = tokio::task::spawn_blocking(move || processes.reap_orphans()).await;

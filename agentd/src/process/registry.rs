@@ -1,7 +1,11 @@
 //! The registry of tool processes: what runs, what a finished call left behind, and how to stop either.
 //! Called by `spawn`, by `daemon` at start and stop, and by the methods that list processes.
 
+use super::ahead::Shelf;
+use super::child::Child;
+use super::launch::inherited_descriptors;
 use super::orphans;
+use super::own_folder;
 use super::spawn::CommandSpec;
 use super::table::{self, Process, TICKS_PER_SECOND};
 use super::tree::{self, Marks};
@@ -11,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, UNIX_EPOCH};
 
 /// The processes that this daemon has started for tools. One value for the whole daemon.
@@ -19,9 +23,16 @@ use std::time::{Duration, UNIX_EPOCH};
 pub struct Processes {
     /// agentd's own program, as the kernel can start it even after it was replaced on disk.
     helper: PathBuf,
-    /// Children that somebody waits for. Held while a child is started, so that the reaper can't take one
-    /// that is not entered yet.
+    /// Whether everything is started through it, as where the system forbids the direct way.
+    only_helper: bool,
+    /// Descriptors that agentd was started with and that are no business of tools.
+    inherited: Vec<i32>,
+    /// Children that somebody waits for.
     managed: Mutex<HashSet<u32>>,
+    /// Shared while a child is started, so that the reaper can't take one that is not entered yet.
+    starting: RwLock<()>,
+    /// Shells that wait for a line.
+    shelf: Mutex<Shelf>,
     /// Calls with live processes, by their shell.
     calls: Mutex<HashMap<u32, Call>>,
     subreaper: AtomicBool,
@@ -32,6 +43,8 @@ struct Call {
     root: u32,
     session_id: SessionId,
     tool_call_id: ToolCallId,
+    /// What the shell was given, for people: a shell that waited shows only that it did.
+    command: String,
     marks: Marks,
     /// Whether the call is over and only what it left behind goes on.
     finished: bool,
@@ -44,10 +57,26 @@ impl Default for Processes {
 }
 
 impl Processes {
-    /// A registry that starts children through `helper`, which must be a build of agentd.
+    /// A registry that starts children directly or, where the system forbids that, through `helper`, which must be a
+    /// build of agentd.
     #[must_use]
     pub fn new(helper: PathBuf) -> Self {
-        Self { helper, managed: Mutex::default(), calls: Mutex::default(), subreaper: AtomicBool::new(false) }
+        Self {
+            helper,
+            only_helper: false,
+            inherited: inherited_descriptors(),
+            managed: Mutex::default(),
+            starting: RwLock::default(),
+            shelf: Mutex::default(),
+            calls: Mutex::default(),
+            subreaper: AtomicBool::new(false),
+        }
+    }
+
+    /// A registry that starts every child through `helper`.
+    #[must_use]
+    pub fn through(helper: PathBuf) -> Self {
+        Self { only_helper: true, ..Self::new(helper) }
     }
 
     /// Makes agentd the parent of what its children leave behind, and reaps that. Once, by the daemon, on
@@ -78,6 +107,7 @@ impl Processes {
     /// Stops all processes of a session, also those that an earlier agentd started. Returns those that could
     /// not be stopped.
     pub async fn stop_session(&self, session: &SessionId, grace: Duration) -> Vec<u32> {
+        self.let_go(session);
         let known = self.stop_calls(self.calls_of(Some(session)), grace);
         let marks = Marks::of_session(session.as_str());
         let (known, tagged) = futures::join!(known, tree::kill_tree(&marks, grace));
@@ -87,6 +117,7 @@ impl Processes {
     /// Stops everything, also what hid from its call and came to agentd as an orphan. Returns what could not
     /// be stopped.
     pub async fn stop_all(&self, grace: Duration) -> Vec<u32> {
+        self.let_all_go();
         let known = self.stop_calls(self.calls_of(None), grace).await;
         if !self.subreaper.load(Ordering::Acquire) {
             return known;
@@ -119,11 +150,24 @@ impl Processes {
         &self.helper
     }
 
-    /// Starts a child and enters it as managed in one step.
+    /// Whether this thread can start children without the helper.
+    pub(super) fn is_direct(&self) -> bool {
+        !self.only_helper && Child::can_be_followed() && own_folder::is_possible()
+    }
+
+    pub(super) fn inherited(&self) -> &[i32] {
+        &self.inherited
+    }
+
+    pub(super) fn shelf(&self) -> &Mutex<Shelf> {
+        &self.shelf
+    }
+
+    /// Starts a child and enters it as managed in one step, as far as the reaper sees.
     pub(super) fn managed_spawn<T>(&self, spawn: impl FnOnce() -> io::Result<(T, u32)>) -> io::Result<(T, u32)> {
-        let mut managed = self.lock_managed();
+        let _starting = self.starting.read().unwrap_or_else(PoisonError::into_inner);
         let (child, pid) = spawn()?;
-        managed.insert(pid);
+        self.lock_managed().insert(pid);
         Ok((child, pid))
     }
 
@@ -136,6 +180,7 @@ impl Processes {
             root,
             session_id: spec.session_id.clone(),
             tool_call_id: spec.tool_call_id.clone(),
+            command: spec.argv.join(" "),
             marks: marks.clone(),
             finished: false,
         };
@@ -160,14 +205,19 @@ impl Processes {
         if !self.subreaper.load(Ordering::Acquire) {
             return true;
         }
+        let adopted = table::adopted_children();
         let managed = self.lock_managed();
-        table::own_children().iter().any(|pid| !managed.contains(pid))
+        adopted.iter().any(|pid| !managed.contains(pid))
     }
 
     /// Reaps ended orphans, and forgets the finished calls that thereby have no process left: their ids
     /// may soon belong to somebody else.
     pub(super) fn reap_orphans(&self) {
-        let reaped = orphans::reap(&self.lock_managed());
+        let reaped = {
+            let _none_starts = self.starting.write().unwrap_or_else(PoisonError::into_inner);
+            let managed = self.lock_managed().clone();
+            orphans::reap(&managed)
+        };
         if reaped {
             let finished = self.calls_of(None).into_iter().filter(|call| call.finished);
             let over: Vec<u32> =
@@ -203,7 +253,7 @@ fn describe(call: &Call, process: &Process, boot: u64) -> ProcessInfo {
         session_id: call.session_id.clone(),
         tool_call_id: Some(call.tool_call_id.clone()),
         task_id: None,
-        command: table::command_line(process.pid),
+        command: if process.pid == call.root { call.command.clone() } else { table::command_line(process.pid) },
         started_at: started_at(process, boot),
         rss_bytes: table::resident_bytes(process.pid),
         cpu_ms: process.cpu_ticks * 1000 / TICKS_PER_SECOND,

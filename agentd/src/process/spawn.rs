@@ -1,20 +1,21 @@
 //! Starts a command with all that it may have named: program, folder, variables, output file. Called by
-//! `tools`; the only place in agentd that starts a tool's process.
+//! `ahead` for the lines that need a shell of their own, and by `tools`.
 
+use super::child::Managed;
 use super::environment::for_tools;
-use super::exec_helper::HELPER_ARGUMENT;
+use super::launch::Program;
 use super::output_file::create_output_file;
 use super::registry::Processes;
 use super::tree::{self, Marks};
 use crate::base::environment::Environment;
 use proto::ids::{SessionId, ToolCallId};
-use std::fs::File;
+use std::ffi::OsString;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::process::{Child, Command};
 
 /// A command to start.
 #[derive(Debug, Clone)]
@@ -36,15 +37,28 @@ pub struct CommandSpec {
 /// A command that runs. Dropped before its end was awaited, it takes its process group with it.
 #[derive(Debug)]
 pub struct Running {
-    child: Child,
+    child: Managed,
     pub(super) processes: Arc<Processes>,
     pub(super) root: u32,
     pub(super) marks: Marks,
     pub(super) output: PathBuf,
+    /// Where the shell writes down its last folder.
+    pub(super) note: Option<PathBuf>,
     pub(super) ended: bool,
 }
 
 impl Running {
+    pub(super) fn new(
+        child: Managed,
+        processes: Arc<Processes>,
+        marks: Marks,
+        output: PathBuf,
+        note: Option<PathBuf>,
+    ) -> Self {
+        let root = child.pid();
+        Self { child, processes, root, marks, output, note, ended: false }
+    }
+
     /// The shell's id, which is also that of its group and session.
     #[must_use]
     pub fn pid(&self) -> u32 {
@@ -59,9 +73,7 @@ impl Running {
 
     /// The end of the shell itself. Its children may go on.
     pub(super) async fn exit(&mut self) -> io::Result<ExitStatus> {
-        let status = self.child.wait().await;
-        self.processes.unmanage(self.root);
-        status
+        self.child.wait().await
     }
 
     /// Stops every process of the call. Returns those that could not be stopped.
@@ -74,6 +86,10 @@ impl Drop for Running {
     fn drop(&mut self) {
         if !self.ended {
             tree::kill_group(self.root);
+            if let Some(note) = &self.note {
+                // Mostly there is none.
+                let _ = std::fs::remove_file(note);
+            }
         }
     }
 }
@@ -90,34 +106,21 @@ impl Processes {
                 format!("the folder {} does not exist any more", spec.cwd.display()),
             ));
         }
-        let (file, output) = create_output_file(&spec.outputs_dir, spec.tool_call_id.as_str())?;
-        let mut command = self.command(spec, file)?;
-        let child = self.managed_spawn(|| {
-            let child = command.spawn()?;
-            let pid = child.id().ok_or_else(|| io::Error::other("a process without an id"))?;
-            Ok((child, pid))
-        });
-        let (child, root) = child.inspect_err(|_| {
-            let _ = std::fs::remove_file(&output);
-        })?;
-        let marks = Marks::of_call(root, spec.session_id.as_str(), spec.tool_call_id.as_str(), output.clone());
-        self.enter(root, spec, &marks);
-        Ok(Running { child, processes: Arc::clone(self), root, marks, output, ended: false })
-    }
-
-    fn command(&self, spec: &CommandSpec, output: File) -> io::Result<Command> {
-        #[allow(clippy::disallowed_methods)] // the one place that starts processes
-        let mut command = Command::new(self.helper());
-        command
-            .arg0("agentd")
-            .arg(HELPER_ARGUMENT)
-            .args(&spec.argv)
-            .current_dir(&spec.cwd)
-            .env_clear()
-            .envs(for_tools(&spec.env, spec.session_id.as_str(), spec.tool_call_id.as_str()))
-            .stdin(Stdio::null())
-            .stdout(output.try_clone()?)
-            .stderr(output);
-        Ok(command)
+        let (session, call) = (spec.session_id.as_str(), spec.tool_call_id.as_str());
+        let (file, output) = create_output_file(&spec.outputs_dir, call)?;
+        let child = self
+            .launch(Program {
+                argv: &spec.argv.iter().map(OsString::from).collect::<Vec<_>>(),
+                folder: &spec.cwd,
+                variables: &for_tools(&spec.env, session, call),
+                input: None,
+                output: Some(OwnedFd::from(file)),
+            })
+            .inspect_err(|_| {
+                let _ = std::fs::remove_file(&output);
+            })?;
+        let marks = Marks::of_call(child.pid(), session, call, output.clone());
+        self.enter(child.pid(), spec, &marks);
+        Ok(Running::new(child, Arc::clone(self), marks, output, None))
     }
 }

@@ -97,6 +97,15 @@ pub(super) fn own_children() -> Vec<u32> {
     children
 }
 
+/// The children that came to this process as orphans, ended ones included, and perhaps some of its own: the kernel
+/// gives orphans to the first thread that lives, which is the main one.
+pub(super) fn adopted_children() -> Vec<u32> {
+    match std::fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id())) {
+        Ok(list) => list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect(),
+        Err(_) => own_children(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! Bash: a command in a shell of its own. Its processes are started, followed and stopped by `process`;
 //! this file says what the model is told.
 
+use super::bash_cwd::Place;
 use super::bash_exit::{is_failure, signal_name};
 use super::bash_git::config_runs_programs;
 use super::bash_readonly::{analyse, is_read_only};
@@ -9,7 +10,7 @@ use super::input::{parse, schema};
 use super::large_result::{Fitted, fit_file};
 use super::paths::{is_inside, locate};
 use super::tool::{PermissionMatcher, Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
-use crate::process::{CommandSpec, End, Finished, Limits, OutputPart};
+use crate::process::{End, Finished, Limits, OutputPart, ShellSpec};
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
 use proto::event::{ProgressStream, ToolCause, ToolKind};
@@ -17,13 +18,18 @@ use proto::permission::{CommandPart, Preview};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The longest single argument of a program on Linux, less the NUL byte at its end.
 const MAX_COMMAND_BYTES: usize = (128 << 10) - 1;
+
+/// Outputs up to this size are read in place.
+const SMALL_OUTPUT_BYTES: u64 = 64 << 10;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -63,8 +69,8 @@ impl Tool for Bash {
         let others: Vec<String> = there.map(|(job, tool)| format!("{tool} to {job}")).collect();
         let others = if others.is_empty() { String::new() } else { format!(" Rather use {}.", others.join(", ")) };
         format!(
-            "Runs a command in bash, in the session's folder. Each call starts a new shell: variables and `cd` don't \
-             last. There is no standard input and no terminal, so nothing can ask a question. Standard output and error \
+            "Runs a command in bash. Each call starts a new shell: variables don't last, but the folder does: the next \
+             call starts where `cd` went, as long as that is in the session's folders. There is no standard input and no terminal, so nothing can ask a question. Standard output and error \
              come together; what is too long goes to a file. The call ends when the shell does: what it left in the \
              background goes on until the session ends.{others}"
         )
@@ -158,6 +164,10 @@ impl Tool for Bash {
         Some(Preview::Command { command: command.to_owned(), parts: vec![part] })
     }
 
+    fn expect(&self, context: &ToolContext) {
+        context.processes.prepare(&shell_spec(context, Place::of(context).cwd));
+    }
+
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, ToolOutput> {
         Box::pin(async move {
             match parse(&input) {
@@ -187,18 +197,13 @@ async fn run(input: &Input, context: &ToolContext) -> Result<ToolOutput, String>
         let cause = Some(ToolCause::UserAbort);
         return Ok(ToolOutput { cause, ..ToolOutput::error("The call was stopped before the command was started.") });
     }
-    let spec = CommandSpec {
-        session_id: context.session_id.clone(),
-        tool_call_id: context.tool_call_id.clone(),
-        argv: vec![shell(context), "-c".to_owned(), input.command.clone()],
-        cwd: context.cwd.clone(),
-        env: context.env.clone(),
-        outputs_dir: context.outputs_dir.clone(),
-    };
+    let place = Place::of(context);
+    let spec = shell_spec(context, place.cwd.clone());
     let timeout = input.timeout.unwrap_or(context.bash.timeout_ms).min(context.bash.max_timeout_ms);
     let limits =
         Limits { timeout: Duration::from_millis(timeout), grace: context.kill_grace, cancel: context.cancel.clone() };
-    let running = context.processes.start(&spec).map_err(|error| format!("the command can't be started: {error}"))?;
+    let running = context.processes.run_line(&spec, &context.tool_call_id, &input.command).await;
+    let running = running.map_err(|error| format!("the command can't be started: {error}"))?;
     let path = running.output_path().to_owned();
     let progress = context.progress.clone();
     let pass_on = move |part: OutputPart| {
@@ -209,7 +214,23 @@ async fn run(input: &Input, context: &ToolContext) -> Result<ToolOutput, String>
         .follow(&limits, &pass_on)
         .await
         .map_err(|error| format!("the command ran, but its output can't be read: {error}"))?;
-    report(&input.command, limits.timeout, finished, path).await
+    let moved = place.after(&finished, context);
+    if matches!(finished.end, End::Exited(_)) {
+        // The next command is mostly of the same kind: its shell starts while the model thinks.
+        context.processes.prepare(&ShellSpec { cwd: moved.cwd.clone(), ..spec });
+    }
+    let output = report(&input.command, limits.timeout, finished, path).await?;
+    Ok(moved.tell(output))
+}
+
+fn shell_spec(context: &ToolContext, cwd: PathBuf) -> ShellSpec {
+    ShellSpec {
+        session_id: context.session_id.clone(),
+        shell: shell(context),
+        cwd,
+        env: Arc::clone(&context.env),
+        outputs_dir: context.outputs_dir.clone(),
+    }
 }
 
 /// The client's own bash, else the system's plain shell.
@@ -225,10 +246,8 @@ fn shell(context: &ToolContext) -> String {
 /// What the model and people are told of a command that has ended.
 async fn report(command: &str, timeout: Duration, finished: Finished, path: PathBuf) -> Result<ToolOutput, String> {
     let verdict = Verdict::of(command, timeout, &finished.end);
-    let (is_error, file) = (verdict.is_error, path.clone());
-    let fitted = tokio::task::spawn_blocking(move || fit_file(&file, is_error))
+    let fitted = fitted(&path, verdict.is_error, finished.total_bytes)
         .await
-        .map_err(|_| "agentd is stopping".to_owned())?
         .map_err(|error| format!("the command ran, but its output can't be read: {error}"))?;
     let left = [finished.survivors.as_slice(), &finished.still_running].concat();
     let keeps_file = fitted.whole.is_some() || !left.is_empty();
@@ -248,12 +267,21 @@ async fn report(command: &str, timeout: Duration, finished: Finished, path: Path
     Ok(ToolOutput {
         content: vec![ContentBlock::text(text)],
         summary: verdict.summary.unwrap_or_else(|| size_of(&fitted, finished.total_bytes)),
-        is_error,
+        is_error: verdict.is_error,
         persisted_path: fitted.whole,
         cause: verdict.cause,
         still_running: finished.still_running,
         ..ToolOutput::default()
     })
+}
+
+/// The output for the model. What is small was written a moment ago and is in memory: a thread of its own would cost more.
+async fn fitted(path: &Path, is_error: bool, total_bytes: u64) -> io::Result<Fitted> {
+    if total_bytes <= SMALL_OUTPUT_BYTES {
+        return fit_file(path, is_error);
+    }
+    let path = path.to_owned();
+    tokio::task::spawn_blocking(move || fit_file(&path, is_error)).await.map_err(io::Error::other)?
 }
 
 fn size_of(fitted: &Fitted, total_bytes: u64) -> String {
@@ -403,7 +431,8 @@ mod tests {
         for code in [0, 3] {
             let status = ExitStatus::from_raw(code << 8);
             let end = End::Exited(status);
-            let finished = Finished { end, total_bytes: 8, survivors: Vec::new(), still_running: Vec::new() };
+            let finished =
+                Finished { end, total_bytes: 8, folder: None, survivors: Vec::new(), still_running: Vec::new() };
             let path = scratch.write("out", "one\ntwo\n");
             reported.push(report("make", Duration::from_secs(1), finished, path).await.unwrap());
         }
@@ -455,6 +484,7 @@ mod tests {
         let finished = |survivors: &[u32], still_running: &[u32]| Finished {
             end: End::TimedOut,
             total_bytes: 0,
+            folder: None,
             survivors: survivors.to_vec(),
             still_running: still_running.to_vec(),
         };

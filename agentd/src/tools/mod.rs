@@ -2,6 +2,7 @@
 //! for permission and know nothing of sessions.
 
 mod bash;
+mod bash_cwd;
 mod bash_exit;
 mod bash_git;
 mod bash_readonly;

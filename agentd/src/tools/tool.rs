@@ -150,6 +150,10 @@ pub trait Tool: Send + Sync {
         vec![ContentBlock::text(data.as_str().map_or_else(|| data.to_string(), str::to_owned))]
     }
 
+    /// The model has begun to write a call of it, whose input is not known yet: what takes time to get ready may be got
+    /// ready now. Returns at once and changes nothing that anybody sees.
+    fn expect(&self, _context: &ToolContext) {}
+
     /// Stage A of the pipeline: the input's shape, then the tool's own check (seed rows X03, X05). May read files.
     ///
     /// # Errors

@@ -1,0 +1,139 @@
+//! What a waiting bash is told, and which lines it runs as `bash -c LINE` would. Pure. Called by `ahead`.
+//!
+//! The waiting shell reads its orders from standard input to the end, runs the line by `eval`, and writes down
+//! where it then stands if that is elsewhere than where it began. To the line it looks like `bash -c LINE`: the same
+//! `$0`, `$-`, `$?`, `$_`, `$#`, `$SECONDS`, `$BASH_EXECUTION_STRING`, no variable more. Two differences remain, both in
+//! words for people: a syntax error is told as `eval: line 1` rather than `-c: line 1`; and a program at the end
+//! of the line that a signal kills is told by the shell (exit code 128 + signal), where `bash -c` may
+//! have become that program.
+
+use super::environment::{CALL_VARIABLE, tag_text};
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::Path;
+
+/// Words of lines that a waiting shell would not run alike: they look at or trace the shell's own steps.
+const TRACING: [&str; 4] = ["DEBUG", "xtrace", "functrace", "BASH_XTRACEFD"];
+
+/// Whether a shell can wait for its line: only bash is known well enough.
+pub(super) fn can_wait(shell: &str) -> bool {
+    shell.rsplit('/').next() == Some("bash")
+}
+
+/// Whether a waiting shell runs a line as a shell that is started with it would. Errs towards no.
+pub(super) fn runs_alike(line: &str) -> bool {
+    !line.contains('\0') && !TRACING.iter().any(|word| line.contains(word)) && !sets_trace(line)
+}
+
+/// `set -x` and the like: the line would be traced one level too deep. An option that is only known when the line runs
+/// may be that.
+fn sets_trace(line: &str) -> bool {
+    let mut words = line.split(|c: char| c.is_whitespace() || ";&|(){}`".contains(c)).filter(|word| !word.is_empty());
+    while let Some(word) = words.next() {
+        if word.trim_matches(['\\', '"', '\'']) != "set" {
+            continue;
+        }
+        let mut options = words.clone().take_while(|word| word.starts_with(['-', '+', '"', '\'', '$', '\\']));
+        if options.any(|option| option.contains(['x', 'T', '$'])) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The script of a shell that waits in `folder`, and writes to `note` where it stands after the line if that is
+/// elsewhere. Without orders, or with a part of them, it ends and runs nothing.
+pub(super) fn waiting_script(folder: &Path, note: &Path) -> OsString {
+    let script = [
+        b". /proc/self/fd/0; [[ ${".as_slice(),
+        CALL_VARIABLE.as_bytes(),
+        b"-} ]] || exit; SECONDS=0; export ",
+        CALL_VARIABLE.as_bytes(),
+        b"; : \"$0\"; eval \"$BASH_EXECUTION_STRING\"; { builtin set -- \"$?\"; builtin set +x; [[ . -ef ",
+        &quoted(folder.as_os_str().as_bytes()),
+        b" ]] || builtin pwd -P >| ",
+        &quoted(note.as_os_str().as_bytes()),
+        b"; } 2>/dev/null; builtin exit \"$1\"",
+    ];
+    OsString::from_vec(script.concat())
+}
+
+/// The orders for a waiting shell: the line, its call, and the file for its output. The call comes last: it stands for
+/// orders that arrived whole.
+pub(super) fn orders(line: &str, call: &str, output: &Path) -> Vec<u8> {
+    let output = quoted(output.as_os_str().as_bytes());
+    [
+        b"BASH_EXECUTION_STRING=".as_slice(),
+        &quoted(line.as_bytes()),
+        b"\nexec </dev/null >>",
+        &output,
+        b" 2>&1\n",
+        CALL_VARIABLE.as_bytes(),
+        b"=",
+        &quoted(tag_text(call).as_bytes()),
+        b"\n",
+    ]
+    .concat()
+}
+
+/// One word for bash, whatever the bytes.
+fn quoted(bytes: &[u8]) -> Vec<u8> {
+    let mut word = Vec::with_capacity(bytes.len() + 2);
+    word.push(b'\'');
+    for byte in bytes {
+        match byte {
+            b'\'' => word.extend_from_slice(b"'\\''"),
+            byte => word.push(*byte),
+        }
+    }
+    word.push(b'\'');
+    word
+}
+
+/// The folder that a shell wrote down at its end; `None` if it stands where it began or can't be told. Removes the note.
+pub(super) fn read_note(note: &Path) -> io::Result<Option<OsString>> {
+    let mut bytes = match std::fs::read(note) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    std::fs::remove_file(note)?;
+    Ok((bytes.pop() == Some(b'\n') && bytes.starts_with(b"/")).then(|| OsString::from_vec(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_bash_waits() {
+        for (shell, can) in [("/bin/bash", true), ("bash", true), ("/bin/sh", false), ("/opt/bash/zsh", false)] {
+            assert_eq!(can_wait(shell), can, "{shell}");
+        }
+    }
+
+    #[test]
+    fn lines_that_trace_the_shell_get_one_of_their_own() {
+        for line in [
+            "set -x; make",
+            "set -eux\nmake",
+            "set -e -x",
+            "set -o xtrace",
+            "trap : DEBUG",
+            "set \"-x\"",
+            "set $f",
+            "\\set -x",
+        ] {
+            assert!(!runs_alike(line), "{line}");
+        }
+        for line in ["make", "set -euo pipefail; make", "tar -xf $a", "echo $x -x", "cd sub && ls", "set -e; tar -x"] {
+            assert!(runs_alike(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn whatever_the_bytes_a_quoted_word_is_one_word() {
+        assert_eq!(quoted(b"a'b\n$c\\"), b"'a'\\''b\n$c\\'");
+    }
+}
