@@ -185,6 +185,7 @@ impl Actor {
     }
 
     fn take_model_event(&mut self, event: ModelEvent) {
+        self.expect_tool(&event);
         if let (ModelEvent::Stopped { .. } | ModelEvent::Fault(_), Some(turn)) = (&event, &mut self.running) {
             turn.stream = None;
         }

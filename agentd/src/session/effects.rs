@@ -8,6 +8,7 @@ use crate::base::environment::Environment;
 use crate::model::{Model, ModelRequest, ModelStream};
 use crate::store::{CHECKPOINTS_DIR, OUTPUTS_DIR, SessionSnapshot};
 use crate::tools::{Progress, ToolContext};
+use crate::turn::model_event::{BlockKind, ModelEvent};
 use crate::turn::{CancelKind, Effect, Input, StopVerdict};
 use futures::StreamExt;
 use proto::content::ContentBlock;
@@ -75,6 +76,14 @@ impl Actor {
         let kept = self.log.append(event, Room::Reserve).or_else(|_| self.log.append(&short, Room::Reserve));
         if let Err(error) = kept {
             tracing::error!(session = %self.log.state().info.id, %error, "an event was lost: the disk is full");
+        }
+    }
+
+    /// Tells a tool that the model has begun to write a call of it.
+    pub(super) fn expect_tool(&self, event: &ModelEvent) {
+        let ModelEvent::BlockStarted { kind: BlockKind::ToolUse { id, name }, .. } = event else { return };
+        if let Some(tool) = self.running.as_ref().and_then(|turn| turn.tools.registry.get(name)) {
+            tool.expect(&self.tool_context(&ToolCallId::from(id.as_str())));
         }
     }
 
@@ -203,6 +212,7 @@ impl Actor {
 
     fn end_turn(&mut self, reason: EndReason, error: Option<TurnError>, structured_output: Option<Value>) {
         let Some(turn) = self.running.take() else { return };
+        self.services.processes.let_go(&self.log.state().info.id);
         let (reason, error) = match &turn.storage_error {
             None => (reason, error),
             Some(message) => {
