@@ -17,6 +17,7 @@ mod overlap;
 mod proc_fs;
 mod round_trip;
 mod sink;
+mod throughput;
 
 use figures::Report;
 
@@ -27,6 +28,7 @@ type Measure = fn(&mut Report);
 const ROWS: &[(&str, Measure)] = &[
     ("round-trip", round_trip::measure),
     ("overlap", overlap::measure),
+    ("throughput", throughput::measure),
     ("history", history::measure),
     ("one-shot", one_shot::measure),
     ("memory", memory::measure),
