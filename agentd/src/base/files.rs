@@ -1,10 +1,11 @@
 //! Opening files that somebody else named or made: a project, a prompt, a setting. Called where such a file
 //! is read as a whole. Never waits for a pipe and never reads a device, which may have no end.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 /// Opens a plain file for reading; links are followed.
 ///
@@ -22,6 +23,28 @@ pub fn open_plain(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(ErrorKind::InvalidInput, message));
     }
     Ok(file)
+}
+
+/// How long a lock may still be held by what a killed agentd left: a program that was about to start has all of
+/// agentd's files open until it has.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+/// Locks a file against other agentds. Blocks for a second before it gives up: call it at start only.
+///
+/// # Errors
+/// `WouldBlock` if somebody holds it.
+pub fn lock(file: &File) -> Result<(), TryLockError> {
+    let mut left = LOCK_PATIENCE;
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if !left.is_zero() => {
+                std::thread::sleep(LOCK_PAUSE);
+                left = left.saturating_sub(LOCK_PAUSE);
+            }
+            locked => return locked,
+        }
+    }
 }
 
 /// Reads a plain text file as a whole.

@@ -147,7 +147,7 @@ fn claim(socket: &Path) -> Result<File, ListenError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(nofollow);
     let lock = options.open(&path).map_err(refused)?;
-    match lock.try_lock() {
+    match crate::base::files::lock(&lock) {
         Ok(()) => Ok(lock),
         Err(TryLockError::WouldBlock) => Err(ListenError::AlreadyServed(socket.to_owned())),
         Err(TryLockError::Error(error)) => Err(refused(error)),

@@ -67,7 +67,7 @@ impl StateDir {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
         let file = file.map_err(failed)?;
-        match file.try_lock() {
+        match crate::base::files::lock(&file) {
             Ok(()) => Ok(StateLock { _file: file }),
             Err(TryLockError::WouldBlock) => Err(StoreError::InUse { path: self.root.clone() }),
             Err(TryLockError::Error(error)) => Err(failed(error)),

@@ -27,16 +27,22 @@ pub fn measure(report: &mut Report) {
     let (ours, bare) = (Samples::new(ours), Samples::new(bare));
     report.add("200 sessions in tool loops: commands a second", &ours, "");
     report.add("`bash -c true` on both cores: commands a second", &bare, "");
-    report.add("throughput: per cent of the bare rate", format!("{:.0}", 100.0 * ours.median() / bare.median()), "≥ 60");
+    report.add(
+        "throughput: per cent of the bare rate",
+        format!("{:.0}", 100.0 * ours.median() / bare.median()),
+        "≥ 60",
+    );
     report.add("200 sessions in tool loops: CPU ms a command, shells included", Samples::new(cpu), "");
 }
 
 /// Commands a second of all sessions together, and CPU milliseconds of each with its share of agentd.
 fn sessions() -> (f64, f64) {
     let model = ModelServer::start();
-    model.answer_with(|request| match request.messages().iter().filter(|message| message["role"] == "assistant").count() {
-        done if done < ROUNDS => Reply::calls(&format!("t{done}"), "Bash", &json!({"command": "true"})),
-        _ => Reply::says("done"),
+    model.answer_with(|request| {
+        match request.messages().iter().filter(|message| message["role"] == "assistant").count() {
+            done if done < ROUNDS => Reply::calls(&format!("t{done}"), "Bash", &json!({"command": "true"})),
+            _ => Reply::says("done"),
+        }
     });
     let daemon = Daemon::builder().model(&model).settings(&json!({"permissions": {"allow": ["Bash"]}})).start();
     let client = Client::connect(&daemon);

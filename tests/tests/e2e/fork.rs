@@ -149,7 +149,7 @@ fn a_running_source_is_not_disturbed_and_keeps_its_question() {
     let requests = model.requests();
     let result = &requests.last().unwrap().tool_results()[0].1;
     assert!(result.contains("forked from session"), "{result}");
-    assert!(!requests.last().unwrap().body.to_string().contains("the next"));
+    assert!(!json!(requests.last().unwrap().messages()).to_string().contains("the next"));
     assert_eq!(fs::read_to_string(daemon.workspace().join("runs")).unwrap(), "ran\n");
 }
 
