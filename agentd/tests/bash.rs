@@ -49,6 +49,7 @@ impl Kit {
             progress: Arc::new(move |part| sink.lock().unwrap().push(part)),
             bash: agentd::config::BashSettings::default(),
             kill_grace: Duration::from_millis(200),
+            user_modified: false,
         };
         Self { root, context, progress }
     }

@@ -572,12 +572,28 @@ pub struct ToolEndedDetails {
     /// The extension of the file that the call is about, in lower case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_extension: Option<String>,
+    /// Results of the same round that went to files, since with this one they were too much together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub persisted_results: Vec<PersistedResult>,
     /// What an MCP server sends along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_meta: Option<Value>,
     /// Deferred tools that the call found: from here on the model is told of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub discovered: Vec<String>,
+}
+
+/// A result that went to a file after its call had ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PersistedResult {
+    /// The call.
+    pub tool_call_id: ToolCallId,
+    /// The file that holds the whole; absent if none could be written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persisted_path: Option<String>,
+    /// What the model is told in the place of the call's own content.
+    pub content: Vec<ContentBlock>,
 }
 
 impl TurnOptions {

@@ -16,3 +16,7 @@ pub const ATTACH_OUTPUT_TAIL_BYTES: usize = 64 << 10;
 pub const MAX_RESULT_CHARS: usize = 30_000;
 /// Characters of a persisted result that the model sees (seed row G02).
 pub const PREVIEW_CHARS: usize = 1_000;
+/// Characters of a failed call's large result that the model sees, from both ends (contradiction C17).
+pub const FAILURE_CHARS: usize = 10_000;
+/// A picture of a tool result. What the Messages API takes of one.
+pub const MAX_IMAGE_BYTES: usize = 5 << 20;

@@ -3,7 +3,7 @@
 
 use super::Entry;
 use proto::content::{ContentBlock, MessageBlock, Prompt};
-use proto::event::{Event, Role};
+use proto::event::{Event, PersistedResult, Role};
 use proto::ids::TurnId;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -97,6 +97,16 @@ impl Transcript {
         self.awaited.iter().map(String::as_str).filter(|id| !self.results.contains_key(*id))
     }
 
+    /// Results that the model has not been told yet: the call, its content, whether it is an error.
+    pub fn unsent(&self) -> impl Iterator<Item = (&str, &[ContentBlock], bool)> {
+        self.results.values().filter_map(|result| match &result.block {
+            UserBlock::ToolResult { tool_use_id, content, is_error } => {
+                Some((tool_use_id.as_str(), content.as_slice(), *is_error))
+            }
+            UserBlock::Content(_) => None,
+        })
+    }
+
     /// Folds one event.
     pub fn apply(&mut self, event: &Event) {
         match event {
@@ -125,6 +135,7 @@ impl Transcript {
                 let block =
                     UserBlock::ToolResult { tool_use_id: id.clone(), content: content.clone(), is_error: *is_error };
                 self.results.insert(id, CallResult { block, after: details.new_messages.clone() });
+                self.move_out(&details.persisted_results);
                 self.settle();
             }
             _ => {}
@@ -172,6 +183,16 @@ impl Transcript {
             results.into_iter().map(|result| (result.block, result.after)).unzip();
         self.push_user(blocks);
         self.push_user(after.into_iter().flatten().map(UserBlock::Content).collect());
+    }
+
+    /// Results of the same round that went to files since this one came.
+    fn move_out(&mut self, moved: &[PersistedResult]) {
+        for result in moved {
+            let known = self.results.get_mut(result.tool_call_id.as_str()).map(|known| &mut known.block);
+            if let Some(UserBlock::ToolResult { content, .. }) = known {
+                content.clone_from(&result.content);
+            }
+        }
     }
 
     fn join_steering(&mut self) {

@@ -28,6 +28,17 @@ pub struct Call<'a> {
     pub input: &'a Value,
     /// What the tool itself thinks of it.
     pub own: &'a OwnCheck,
+    /// What a hook said of it.
+    pub hook: Option<HookSays<'a>>,
+}
+
+/// What a hook said of a call, with its reason. A hook's denial is final and never gets here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookSays<'a> {
+    /// No question is needed. It takes the place of a person's yes, and of nothing else.
+    Allow(&'a str),
+    /// A question is.
+    Ask(&'a str),
 }
 
 /// What a tool thinks of a call, with one sentence for people.
@@ -61,12 +72,26 @@ pub enum Verdict {
 /// Decides a call.
 #[must_use]
 pub fn decide(policy: &Policy, call: Call<'_>) -> Verdict {
-    match decide_before_mode(policy, call) {
+    match with_hook(decide_before_mode(policy, call), call.hook) {
         Verdict::Ask(reason) if policy.mode == Mode::DontAsk => Verdict::Deny(DecisionReason {
             detail: format!("mode dontAsk denies what would be asked: {}", reason.detail),
             ..because(ReasonType::Mode, 11, String::new())
         }),
         verdict => verdict,
+    }
+}
+
+/// A hook removes the question that nothing but the mode wants, and adds one in every mode; deny and ask rules and
+/// safety checks hold.
+fn with_hook(verdict: Verdict, hook: Option<HookSays<'_>>) -> Verdict {
+    match (verdict, hook) {
+        (Verdict::Ask(reason), Some(HookSays::Allow(why))) if reason.kind == ReasonType::Mode => {
+            Verdict::Allow(because(ReasonType::Hook, 9, format!("allowed by a hook: {why}")))
+        }
+        (Verdict::Allow(_), Some(HookSays::Ask(why))) => {
+            Verdict::Ask(because(ReasonType::Hook, 2, format!("a hook wants a question: {why}")))
+        }
+        (verdict, _) => verdict,
     }
 }
 
@@ -139,8 +164,12 @@ mod tests {
     use serde_json::json;
 
     fn outcome(policy: &Policy, own: &OwnCheck) -> (&'static str, u8) {
+        outcome_with(policy, own, None)
+    }
+
+    fn outcome_with(policy: &Policy, own: &OwnCheck, hook: Option<HookSays<'_>>) -> (&'static str, u8) {
         let input = json!({"command": "make"});
-        match decide(policy, Call { tool: "Bash", input: &input, own }) {
+        match decide(policy, Call { tool: "Bash", input: &input, own, hook }) {
             Verdict::Allow(reason) => ("allow", reason.layer),
             Verdict::Ask(reason) => ("ask", reason.layer),
             Verdict::Deny(reason) => ("deny", reason.layer),
@@ -209,5 +238,40 @@ mod tests {
         assert_eq!(outcome(&policy, &checks()[2]), ("allow", 8));
         assert_eq!(outcome(&policy, &checks()[3]), ("ask", 6));
         assert_eq!(outcome(&policy, &checks()[5]), ("ask", 4));
+    }
+
+    /// Seed row P17: a hook's allow takes the place of a person's yes, in dontAsk too; rules, safety checks and mode
+    /// plan hold (contradiction C6).
+    #[test]
+    fn a_hook_s_allow_removes_the_question_and_nothing_else() {
+        let allow = Some(HookSays::Allow("fine"));
+        let expected = |mode: Mode| match mode {
+            Mode::Default | Mode::Auto | Mode::AcceptEdits => {
+                [("allow", 9), ("allow", 9), ("allow", 9), ("ask", 6), ("deny", 3), ("ask", 4)]
+            }
+            Mode::Plan => [("allow", 9), ("deny", 7), ("deny", 7), ("ask", 6), ("deny", 3), ("ask", 4)],
+            Mode::DontAsk => [("allow", 9), ("allow", 9), ("allow", 9), ("deny", 11), ("deny", 3), ("deny", 11)],
+            Mode::BypassPermissions => [("allow", 7), ("allow", 7), ("allow", 7), ("ask", 6), ("deny", 3), ("ask", 4)],
+        };
+        for mode in Mode::ALL {
+            let policy = Policy { mode, ..Policy::default() };
+            assert_eq!(checks().map(|own| outcome_with(&policy, &own, allow)), expected(mode), "{mode:?}");
+        }
+        let rule = || Rule::parse("Bash").unwrap();
+        let asked = Policy { ask: vec![rule()], ..Policy::default() };
+        let denied = Policy { deny: vec![rule()], ..Policy::default() };
+        for own in checks() {
+            assert_eq!(outcome_with(&asked, &own, allow), ("ask", 2));
+            assert_eq!(outcome_with(&denied, &own, allow), ("deny", 1));
+        }
+    }
+
+    #[test]
+    fn a_hook_s_ask_adds_a_question_in_every_mode() {
+        for mode in Mode::ALL {
+            let policy = Policy { mode, ..Policy::default() };
+            let found = outcome_with(&policy, &checks()[0], Some(HookSays::Ask("look")));
+            assert_eq!(found, if mode == Mode::DontAsk { ("deny", 11) } else { ("ask", 2) }, "{mode:?}");
+        }
     }
 }

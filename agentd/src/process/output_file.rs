@@ -11,12 +11,21 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// The folder or the file can't be made.
 pub fn create_output_file(dir: &Path, call: &str) -> io::Result<(File, PathBuf)> {
+    create_result_file(dir, call, "txt")
+}
+
+/// The same with an extension of its own, for a result whose kind is known.
+///
+/// # Errors
+/// The folder or the file can't be made.
+pub fn create_result_file(dir: &Path, call: &str, extension: &str) -> io::Result<(File, PathBuf)> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     // Without links, as `/proc` shows it of the processes that write to it.
     let dir = dir.canonicalize()?;
     let name = crate::base::text::file_name(call);
     for number in 1..=10_000 {
-        let path = dir.join(if number == 1 { format!("{name}.txt") } else { format!("{name}-{number}.txt") });
+        let numbered = if number == 1 { name.clone() } else { format!("{name}-{number}") };
+        let path = dir.join(format!("{numbered}.{extension}"));
         match OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path) {
             Ok(file) => return Ok((file, path)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

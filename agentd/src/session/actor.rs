@@ -2,9 +2,9 @@
 //! end before the next. It awaits nothing but inputs, so a slow disk, client, model or tool never
 //! holds up a cancel; only a rewind waits for the files that it restores, while nothing runs.
 
-use super::executor::ToolMessage;
 use super::log::Log;
 use super::mailbox::{Command, Inbox, Reply, Urgent};
+use super::pipeline::ToolMessage;
 use super::services::Services;
 use super::turns::RunningTurn;
 use crate::base::environment::Environment;

@@ -1,8 +1,8 @@
 //! The effects of the turn machine, done on the doors: one match, no decisions.
 
 use super::actor::Actor;
-use super::executor::{self, CallJob, ToolMessage};
 use super::log::{Log, Room};
+use super::pipeline::{self, CallJob, Round, ToolMessage};
 use super::turns::{RunningCall, RunningTurn};
 use crate::base::environment::Environment;
 use crate::model::{Model, ModelRequest, ModelStream};
@@ -89,6 +89,7 @@ impl Actor {
 
     fn call_model(&mut self, after_ms: u64, escalation: u32) {
         let Some(turn) = &mut self.running else { return };
+        turn.round = Arc::new(Round::new(turn.settings.tools.batch_result_chars));
         let request = request(&self.log, turn, escalation);
         turn.stream = Some(match after_ms {
             0 => turn.model.stream(request),
@@ -130,12 +131,14 @@ impl Actor {
             input,
             context,
             policy,
+            hooks: Arc::clone(&self.services.hooks),
             cause: Arc::clone(&call.cause),
             journal: Arc::clone(self.log.journal()),
+            round: Arc::clone(&turn.round),
             messages: self.tool_sender.clone(),
         };
         turn.calls.insert(id, call);
-        tokio::spawn(executor::run(job));
+        tokio::spawn(pipeline::run(job));
     }
 
     fn tool_context(&self, id: &ToolCallId) -> ToolContext {
@@ -162,6 +165,7 @@ impl Actor {
             }),
             bash,
             kill_grace: self.services.kill_grace(),
+            user_modified: false,
         }
     }
 

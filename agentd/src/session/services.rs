@@ -1,5 +1,6 @@
 //! What every session uses: one value for the daemon, shared.
 
+use super::hooks::{Hooks, NoHooks};
 use crate::config::{Loader, Settings};
 use crate::model::Models;
 use crate::process::Processes;
@@ -21,6 +22,8 @@ pub struct Services {
     pub tools: Registry,
     /// The processes of tools.
     pub processes: Arc<Processes>,
+    /// The hooks.
+    pub hooks: Arc<dyn Hooks>,
     /// Set once agentd is about to stop: nothing new starts.
     draining: AtomicBool,
 }
@@ -35,7 +38,7 @@ impl Services {
         tools: Registry,
         processes: Arc<Processes>,
     ) -> Self {
-        Self { models, settings, loader, tools, processes, draining: AtomicBool::new(false) }
+        Self { models, settings, loader, tools, processes, hooks: Arc::new(NoHooks), draining: AtomicBool::new(false) }
     }
 
     /// From now on nothing new starts.

@@ -1,5 +1,5 @@
 //! The tools of one turn, and what its model is told of them. Made when a turn starts; of it only what the model has
-//! searched for changes. Called by the session's effects before each request, and by its executor.
+//! searched for changes. Called by the session's effects before each request, and by its pipeline.
 
 use super::services::Services;
 use crate::base::environment::Environment;
@@ -137,7 +137,8 @@ fn prompt_options(registry: &Registry, settings: &ToolSettings, model: &str) -> 
 
 impl ToolTraits for Toolset {
     fn traits(&self, tool: &str, input: &Value) -> CallTraits {
-        let Some(found) = self.registry.get(tool) else {
+        // Broken JSON comes as text: what it would do can't be known (seed row X01).
+        let Some(found) = self.registry.get(tool).filter(|_| input.is_object()) else {
             return CallTraits {
                 title: tool.to_owned(),
                 kind: ToolKind::Other,

@@ -2,6 +2,7 @@
 
 use super::actor::Actor;
 use super::log::Room;
+use super::pipeline::Round;
 use super::toolset::Toolset;
 use crate::base::clock::Stopwatch;
 use crate::base::ids;
@@ -35,6 +36,8 @@ pub(super) struct RunningTurn {
     pub system: Arc<str>,
     pub stream: Option<ModelStream>,
     pub calls: HashMap<ToolCallId, RunningCall>,
+    /// The results of the round under way.
+    pub round: Arc<Round>,
     pub still_running: Vec<u32>,
     pub cancel_waiters: Vec<(Vec<TurnId>, oneshot::Sender<Option<TurnCancelResult>>)>,
     /// Set once the log could not be written: the turn ends, by the log's reserve.
@@ -294,6 +297,11 @@ impl Actor {
             additional_directories: &state.info.additional_directories,
             created_at: state.info.began_at(),
         };
+        let round = Round::new(settings.tools.batch_result_chars);
+        let round = state
+            .transcript
+            .unsent()
+            .fold(round, |round, (id, content, is_error)| round.with(ToolCallId(id.to_owned()), content, is_error));
         RunningTurn {
             machine,
             stopwatch: Stopwatch::start(),
@@ -304,6 +312,7 @@ impl Actor {
             tools,
             stream: None,
             calls: HashMap::new(),
+            round: Arc::new(round),
             still_running: Vec::new(),
             cancel_waiters: Vec::new(),
             storage_error: None,

@@ -1,7 +1,6 @@
 //! Glob: files by the pattern of their path, newest first. Only reads folders.
 
 use super::input::{parse, schema};
-use super::large_result;
 use super::matching;
 use super::paths::{Place, locate, reading, shown};
 use super::search_walk;
@@ -149,7 +148,7 @@ impl Search {
             text.push_str(&format!("\n\n[{MAX_RESULTS} of {} files; use a narrower pattern or path]", found.len()));
         }
         let summary = format!("{} file{}", found.len(), if found.len() == 1 { "" } else { "s" });
-        large_result::success(text, summary, context)
+        ToolOutput::text(text, summary)
     }
 }
 

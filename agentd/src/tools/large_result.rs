@@ -1,48 +1,56 @@
 //! Results that are too large for the model: the whole goes to a file, the model gets a note with its path
-//! and a part (seed rows G01–G03). Called by every tool whose result has no limit of its own.
+//! and a part (seed rows G01–G03). Called by the session's pipeline for the results of every tool, and by Bash, whose
+//! commands write their output to a file anyway.
 
-use super::tool::{ToolContext, ToolOutput};
-use crate::base::limits::{MAX_RESULT_CHARS, PREVIEW_CHARS};
+use crate::base::limits::{FAILURE_CHARS, MAX_RESULT_CHARS, PREVIEW_CHARS};
 use crate::base::text::{head, tail};
-use crate::process::create_output_file;
-use proto::content::ContentBlock;
+use crate::process::create_result_file;
+use proto::ids::ToolCallId;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Characters of a failure that the model sees, from both ends: errors are found at either.
-const FAILURE_CHARS: usize = 10_000;
 /// Bytes of a character, at most.
 const MAX_CHAR_BYTES: usize = 4;
 
 /// A text cut down for the model.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fitted {
+pub struct Fitted {
+    /// What the model is told.
     pub text: String,
     /// The file with the whole, if the model does not see it all.
     pub whole: Option<PathBuf>,
 }
 
-/// A success with this text; if it is too large, the whole is in a file.
-pub(super) fn success(text: String, summary: String, context: &ToolContext) -> ToolOutput {
-    if head(&text, MAX_RESULT_CHARS).len() == text.len() {
-        return ToolOutput::text(text, summary);
-    }
-    match persist(&text, context) {
-        Ok(path) => ToolOutput {
-            content: vec![ContentBlock::text(note(&path, text.len() as u64, head(&text, PREVIEW_CHARS)))],
-            summary,
-            persisted_path: Some(path),
-            ..ToolOutput::default()
-        },
+/// Which part of a large text the model sees, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// So many from its start.
+    Start(usize),
+    /// So many, half from each end: errors are found at either.
+    Ends(usize),
+}
+
+/// Puts a text into a new, private file of the call. Where there can't be one, the model is told so.
+#[must_use]
+pub fn put_away(text: &str, part: Part, dir: &Path, call: &ToolCallId) -> Fitted {
+    match persist(text, dir, call) {
+        Ok(path) => Fitted { text: shorten(text, part, &path), whole: Some(path) },
         Err(error) => {
-            let cut = head(&text, MAX_RESULT_CHARS);
-            ToolOutput::text(
-                format!(
-                    "{cut}\n\n[The result was cut here: it is larger, and could not be written to a file: {error}]"
-                ),
-                summary,
-            )
+            let (Part::Start(chars) | Part::Ends(chars)) = part;
+            let cut = head(text, chars);
+            let why = format!("[The result was cut here: it is larger, and could not be written to a file: {error}]");
+            Fitted { text: format!("{cut}\n\n{why}"), whole: None }
         }
+    }
+}
+
+/// What the model is told of a text that is in a file, whole or as a part of it.
+#[must_use]
+pub fn shorten(text: &str, part: Part, file: &Path) -> String {
+    let size = file.metadata().map_or(text.len() as u64, |metadata| metadata.len());
+    match part {
+        Part::Start(chars) => start_note(file, size, head(text, chars)),
+        Part::Ends(chars) => ends_note(file, size, head(text, chars / 2), tail(text, chars / 2)),
     }
 }
 
@@ -65,19 +73,24 @@ pub(super) fn fit_file(path: &Path, failed: bool) -> io::Result<Fitted> {
     let text = if failed {
         let half = FAILURE_CHARS / 2;
         let (start, end) = (start_of(&mut file, half)?, end_of(&mut file, half)?);
-        format!("{start}\n\n[… the middle is left out: {size} bytes in all, in {} …]\n\n{end}", path.display())
+        ends_note(path, size, &start, &end)
     } else {
-        note(path, size, &start_of(&mut file, PREVIEW_CHARS)?)
+        start_note(path, size, &start_of(&mut file, PREVIEW_CHARS)?)
     };
     Ok(Fitted { text, whole: Some(path.to_owned()) })
 }
 
-fn note(path: &Path, size: u64, preview: &str) -> String {
+fn start_note(path: &Path, size: u64, start: &str) -> String {
     format!(
         "The output is too large to show ({size} bytes). All of it is in {}; use Read with offset and limit, or Grep, on that file.\n\n\
-         The first {PREVIEW_CHARS} characters:\n{preview}",
-        path.display()
+         The first {} characters:\n{start}",
+        path.display(),
+        start.chars().count()
     )
+}
+
+fn ends_note(path: &Path, size: u64, start: &str, end: &str) -> String {
+    format!("{start}\n\n[… the middle is left out: {size} bytes in all, in {} …]\n\n{end}", path.display())
 }
 
 fn start_of(file: &mut std::fs::File, chars: usize) -> io::Result<String> {
@@ -96,48 +109,70 @@ fn end_of(file: &mut std::fs::File, chars: usize) -> io::Result<String> {
     Ok(tail(&String::from_utf8_lossy(&bytes), chars).to_owned())
 }
 
-/// Writes a text to a new, private file named after the call.
-fn persist(text: &str, context: &ToolContext) -> io::Result<PathBuf> {
-    let (mut file, path) = create_output_file(&context.outputs_dir, context.tool_call_id.as_str())?;
+fn persist(text: &str, dir: &Path, call: &ToolCallId) -> io::Result<PathBuf> {
+    let (mut file, path) = create_result_file(dir, call.as_str(), extension(text))?;
     file.write_all(text.as_bytes())?;
     Ok(path)
+}
+
+/// By what the text is: programs tell JSON by its name.
+fn extension(text: &str) -> &'static str {
+    let is_json =
+        text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+    if is_json { "json" } else { "txt" }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::testing::{Scratch, text_of};
+    use crate::tools::testing::Scratch;
     use std::os::unix::fs::PermissionsExt as _;
 
+    /// Seed rows G01, G02: the file is named after the call and private; the note has its path and the first 1,000
+    /// characters, cut at a character.
     #[test]
-    fn the_limit_itself_is_inline_and_one_more_goes_to_a_private_file() {
-        let scratch = Scratch::new();
-        let context = scratch.context();
-        let output = success("é".repeat(MAX_RESULT_CHARS), String::new(), &context);
-        assert_eq!(output.persisted_path, None);
-        assert_eq!(text_of(&output).chars().count(), MAX_RESULT_CHARS);
-
+    fn a_large_text_goes_to_a_private_file_of_the_call() {
+        let dir = tempfile::tempdir().unwrap();
+        let outputs = dir.path().canonicalize().unwrap().join("outputs");
         let text = "é".repeat(MAX_RESULT_CHARS + 1);
-        let output = success(text.clone(), String::new(), &context);
-        let path = output.persisted_path.clone().unwrap();
-        assert_eq!(path, context.outputs_dir.join("call_test.txt"));
+        let call = "call_test".into();
+        let fitted = put_away(&text, Part::Start(PREVIEW_CHARS), &outputs, &call);
+        let path = fitted.whole.clone().unwrap();
+        assert_eq!(path, outputs.join("call_test.txt"));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        let told = text_of(&output);
-        assert!(told.contains(path.to_str().unwrap()) && told.ends_with(&format!("\n{}", "é".repeat(PREVIEW_CHARS))));
+        assert_eq!(std::fs::metadata(&outputs).unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(fitted.text.contains(path.to_str().unwrap()) && fitted.text.contains("The first 1000 characters"));
+        assert!(fitted.text.ends_with(&format!("\n{}", "é".repeat(PREVIEW_CHARS))));
 
-        let again = success(text, String::new(), &context);
-        assert_eq!(again.persisted_path, Some(context.outputs_dir.join("call_test-2.txt")), "ids may repeat");
+        let again = put_away(&text, Part::Start(PREVIEW_CHARS), &outputs, &call);
+        assert_eq!(again.whole, Some(outputs.join("call_test-2.txt")), "ids may repeat");
+        let json = put_away(r#"{"a": [1, 2]}"#, Part::Start(4), &outputs, &call);
+        assert_eq!(json.whole, Some(outputs.join("call_test.json")));
+        let broken = put_away(r#"{"a": [1, 2"#, Part::Start(4), &outputs, &"other".into());
+        assert_eq!(broken.whole, Some(outputs.join("other.txt")));
+    }
+
+    #[test]
+    fn a_text_without_a_file_is_cut_and_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let taken = dir.path().join("taken");
+        std::fs::write(&taken, "no folder").unwrap();
+        let fitted = put_away(&"€".repeat(50), Part::Start(10), &taken, &"c".into());
+        assert_eq!(fitted.whole, None);
+        assert!(fitted.text.starts_with(&format!("{}\n\n[The result was cut here", "€".repeat(10))), "{}", fitted.text);
     }
 
     #[test]
     fn a_failure_shows_both_ends() {
         let scratch = Scratch::new();
-        let path = scratch.write("out", format!("BEGIN{}END", "x".repeat(50_000)));
+        let text = format!("BEGIN{}END", "x".repeat(50_000));
+        let path = scratch.write("out", &text);
         let fitted = fit_file(&path, true).unwrap();
         assert!(fitted.text.starts_with("BEGIN") && fitted.text.ends_with("END"));
         assert!(fitted.text.chars().count() < FAILURE_CHARS + 500);
         assert_eq!(fitted.whole.as_deref(), Some(path.as_path()));
+        assert_eq!(fitted.text, shorten(&text, Part::Ends(FAILURE_CHARS), &path));
     }
 
     #[test]

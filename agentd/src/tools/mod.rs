@@ -1,4 +1,4 @@
-//! L2: the tools, one file each, behind one trait. Called by the session's executor; they ask nobody
+//! L2: the tools, one file each, behind one trait. Called by the session's pipeline; they ask nobody
 //! for permission and know nothing of sessions.
 
 mod bash;
@@ -34,6 +34,7 @@ mod tool_search;
 mod write;
 
 pub use definition::Definition;
+pub use large_result::{Fitted, Part, put_away, shorten};
 pub use mcp_name::{mcp_name, split_mcp_name};
 pub use read_state::{FileState, ReadState};
 pub use registry::{Permitted, Registered, Registry};

@@ -55,6 +55,7 @@ impl Scratch {
             progress: Arc::new(|_: Progress| {}),
             bash: crate::config::BashSettings::default(),
             kill_grace: std::time::Duration::from_millis(100),
+            user_modified: false,
         }
     }
 

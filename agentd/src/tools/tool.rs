@@ -275,6 +275,8 @@ pub struct ToolContext {
     pub bash: crate::config::BashSettings,
     /// How long a stopped process may take to end before it is killed.
     pub kill_grace: std::time::Duration,
+    /// Whether a person or a hook changed the model's input (seed row X08).
+    pub user_modified: bool,
 }
 
 /// A part of a running call's output.
@@ -293,7 +295,7 @@ pub struct Progress {
 /// What a call gave.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolOutput {
-    /// What the model is told, already within the tool's limit.
+    /// What the model is told. What is beyond the tool's limit is put into a file, unless the tool has done so itself.
     pub content: Vec<ContentBlock>,
     /// One line for people, such as `12 lines`.
     pub summary: String,
@@ -317,6 +319,8 @@ pub struct ToolOutput {
     pub mcp_meta: Option<Value>,
     /// Deferred tools that the call found: the model is told of them from its next answer on (seed row T09).
     pub discovered: Vec<String>,
+    /// The turn's answer as data, where it has a schema for it (seed row X11).
+    pub structured_output: Option<Value>,
 }
 
 /// A change of a file.

@@ -2,9 +2,8 @@
 
 use super::OutputMode;
 use crate::base::text::head;
-use crate::tools::large_result;
 use crate::tools::search_walk::CANCELLED;
-use crate::tools::tool::{ToolContext, ToolOutput};
+use crate::tools::tool::ToolOutput;
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
@@ -151,7 +150,7 @@ impl Collector {
         }
     }
 
-    pub fn finish(mut self, context: &ToolContext) -> Result<ToolOutput, String> {
+    pub fn finish(mut self) -> Result<ToolOutput, String> {
         let more = self.is_full();
         let shown = self.lines.len();
         if !self.unread.is_empty() {
@@ -177,7 +176,7 @@ impl Collector {
                 format!("{} in {}", counted(self.matches, more, "match"), counted(self.files, more, "file"))
             }
         };
-        Ok(large_result::success(self.lines.join("\n"), summary, context))
+        Ok(ToolOutput::text(self.lines.join("\n"), summary))
     }
 }
 

@@ -107,7 +107,7 @@ pub(super) fn run(input: &Input, context: &ToolContext) -> Result<ToolOutput, St
         }
         Ok(!collector.is_full())
     })?;
-    collector.finish(context)
+    collector.finish()
 }
 
 /// Opens a file, unless its beginning tells that it is binary. UTF-16 is text, and the searcher knows it.

@@ -1,0 +1,150 @@
+//! Where hooks join in: what they are shown and what they may say. The pipeline asks before and after each call,
+//! the actor when a turn is about to end. Runs nothing itself.
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use proto::content::ContentBlock;
+use proto::ids::{SessionId, ToolCallId, TurnId};
+use serde_json::Value;
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
+
+/// The hooks of a session. What a method does not say changes nothing.
+pub trait Hooks: Send + Sync {
+    /// Before a call: after validation, before permission (seed row H01).
+    fn before_tool<'a>(&'a self, _call: CallView<'a>) -> BoxFuture<'a, BeforeTool> {
+        futures::future::ready(BeforeTool::default()).boxed()
+    }
+
+    /// After a call that ran.
+    fn after_tool<'a>(&'a self, _call: CallView<'a>, _result: ResultView<'a>) -> BoxFuture<'a, AfterTool> {
+        futures::future::ready(AfterTool::default()).boxed()
+    }
+
+    /// When the model is done and the turn is about to end.
+    fn on_stop<'a>(&'a self, _stop: StopView<'a>) -> BoxFuture<'a, StopDecision> {
+        futures::future::ready(StopDecision::Pass).boxed()
+    }
+}
+
+/// No hooks.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoHooks;
+
+impl Hooks for NoHooks {}
+
+/// A call as hooks see it.
+#[derive(Clone, Copy)]
+pub struct CallView<'a> {
+    /// The session.
+    pub session_id: &'a SessionId,
+    /// The turn.
+    pub turn_id: &'a TurnId,
+    /// The call.
+    pub tool_call_id: &'a ToolCallId,
+    /// The tool, by its own name.
+    pub tool: &'a str,
+    /// The input with what the tool derives from it, such as absolute paths.
+    pub input: &'a Value,
+    /// Where the session's shell stands.
+    pub cwd: &'a Path,
+    /// Fires when the call is to stop: a hook's process is to be stopped then too.
+    pub cancel: &'a CancellationToken,
+}
+
+/// What a call gave, as hooks see it.
+#[derive(Debug, Clone, Copy)]
+pub struct ResultView<'a> {
+    /// The result as data, where the tool gives it.
+    pub data: Option<&'a Value>,
+    /// What the model would be told.
+    pub content: &'a [ContentBlock],
+    /// Whether it is an error.
+    pub is_error: bool,
+}
+
+/// What hooks say before a call.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BeforeTool {
+    /// The input to run with; it is validated like the model's.
+    pub updated_input: Option<Value>,
+    /// Whether the call may run.
+    pub decision: Option<HookDecision>,
+    /// What the model is told beside the result.
+    pub additional_context: Vec<String>,
+    /// Whether the turn ends after this call.
+    pub prevent_continuation: bool,
+    /// Why it ends.
+    pub stop_reason: Option<String>,
+    /// Ends the call before it runs, with this text as its result.
+    pub stop: Option<String>,
+    /// Further content for the model.
+    pub messages: Vec<ContentBlock>,
+}
+
+/// A hook's opinion on whether a call may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HookDecision {
+    /// No question is needed; deny and ask rules and safety checks still hold.
+    Allow {
+        /// Why.
+        reason: String,
+    },
+    /// A person is asked, in every mode.
+    Ask {
+        /// Why.
+        reason: String,
+    },
+    /// The call does not run, whatever else is said.
+    Deny {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What hooks say after a call.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AfterTool {
+    /// The result, in the place of the tool's own.
+    pub data: Option<Value>,
+    /// What the model is told beside the result.
+    pub additional_context: Vec<String>,
+    /// Whether the turn ends after this call.
+    pub prevent_continuation: bool,
+    /// Why it ends.
+    pub stop_reason: Option<String>,
+    /// Further content for the model.
+    pub messages: Vec<ContentBlock>,
+}
+
+/// A turn that is about to end, as hooks see it.
+#[derive(Clone, Copy)]
+pub struct StopView<'a> {
+    /// The session.
+    pub session_id: &'a SessionId,
+    /// The turn.
+    pub turn_id: &'a TurnId,
+    /// The model's last text.
+    pub text: &'a str,
+    /// Whether a hook has made this turn go on before.
+    pub again: bool,
+    /// Fires when the turn is to stop.
+    pub cancel: &'a CancellationToken,
+}
+
+/// What hooks say of a turn that is about to end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopDecision {
+    /// It ends.
+    Pass,
+    /// It goes on: the model is told this.
+    Block {
+        /// What is missing.
+        feedback: String,
+    },
+    /// It ends, and no hook may make it go on.
+    Prevent {
+        /// Why.
+        reason: String,
+    },
+}

@@ -1,0 +1,128 @@
+//! One tool call through the stages A–F: validate, hooks, permission, call, hooks, result. A task per call, started
+//! by the actor; it reports to it and ends with exactly one `Ended`, whatever happens in the tool.
+
+mod budget;
+mod call;
+mod deliver;
+mod hooks;
+mod input;
+mod outcome;
+mod permission;
+mod result;
+mod validate;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use deliver::Round;
+
+use super::approvals::Answer;
+use super::hooks::Hooks;
+use super::toolset::Toolset;
+use crate::policy::Policy;
+use crate::store::Journal;
+use crate::tools::{FileChange, Tool, ToolContext, ToolOutput};
+use crate::turn::ToolOutcome;
+use futures::FutureExt;
+use hooks::Told;
+use proto::event::ToolCause;
+use proto::ids::{ToolCallId, TurnId};
+use proto::permission::{DecisionReason, PermissionRequest};
+use serde_json::Value;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, OnceLock};
+use tokio::sync::{mpsc, oneshot};
+
+/// What a call tells the actor.
+pub(super) enum ToolMessage {
+    /// A person is to be asked.
+    Ask {
+        /// The question.
+        request: Box<PermissionRequest>,
+        /// The answer.
+        reply: oneshot::Sender<Answer>,
+    },
+    /// The call is about to run; it does once this is in the log.
+    Started {
+        /// The call.
+        id: ToolCallId,
+        /// The input as it will run.
+        input: Value,
+        /// Why it may run.
+        decision: DecisionReason,
+        /// Sent once it is in the log; dropped if it can't be.
+        go: oneshot::Sender<()>,
+    },
+    /// The call has ended.
+    Ended {
+        /// The call.
+        id: ToolCallId,
+        /// How.
+        outcome: Box<ToolOutcome>,
+        /// The file that it changed.
+        file_change: Option<FileChange>,
+        /// Processes that could not be stopped.
+        still_running: Vec<u32>,
+    },
+}
+
+/// A call that is to go through the pipeline.
+pub(super) struct CallJob {
+    pub turn_id: TurnId,
+    pub tool: Option<Arc<dyn Tool>>,
+    /// As the model wrote it.
+    pub tool_name: String,
+    pub tools: Arc<Toolset>,
+    pub input: Value,
+    pub context: ToolContext,
+    pub policy: Policy,
+    pub hooks: Arc<dyn Hooks>,
+    pub cause: Arc<OnceLock<ToolCause>>,
+    pub journal: Arc<Journal>,
+    /// The results of the same round.
+    pub round: Arc<Round>,
+    pub messages: mpsc::Sender<ToolMessage>,
+}
+
+/// Why a call did not run.
+enum NotRun {
+    /// The model's mistake, or a failure before the call.
+    Failed(String),
+    /// Not allowed.
+    Denied { text: String, stops_turn: bool },
+    /// Stopped before it ran.
+    Cancelled,
+}
+
+/// What a call that ran gave.
+struct Ran {
+    output: ToolOutput,
+    duration_ms: u64,
+    /// The size of the whole result.
+    result_bytes: u64,
+    /// The extension of the file that it is about.
+    file_extension: Option<String>,
+}
+
+/// Takes the call through the pipeline.
+pub(super) async fn run(job: CallJob) {
+    let mut told = Told::default();
+    let ending = match AssertUnwindSafe(stages(&job, &mut told)).catch_unwind().await {
+        Ok(ending) => ending,
+        Err(_) => Err(NotRun::Failed(call::fault(&job))),
+    };
+    deliver::deliver(&job, outcome::of(ending, told, &job)).await;
+}
+
+/// The order of the stages (seed rows H01, T07). Each may end the call.
+async fn stages(job: &CallJob, told: &mut Told) -> Result<Ran, NotRun> {
+    let tool = validate::find(job)?;
+    let input = validate::check(job, &tool).await?; // A
+    let (input, opinion) = hooks::before(job, &tool, input, told).await?; // B
+    let (input, decision) = permission::resolve(job, &tool, input, opinion).await?; // C
+    let file_extension = result::file_extension(input.call());
+    let (output, duration_ms) = call::run(job, &tool, &input, decision).await?; // D
+    let output = hooks::after(job, &tool, &input, output, told).await; // F, before it is mapped (C12)
+    let (output, result_bytes) = result::fit(job, &tool, output).await; // E
+    Ok(Ran { output, duration_ms, result_bytes, file_extension })
+}
