@@ -23,6 +23,10 @@ Make the smallest change that does the job, in the style of the code around it. 
 together in one answer; they run side by side. A call may be refused by the person: then don't try it another way, \
 ask or go on without it. Never claim that something was done or tested if it was not.";
 
+/// What the system prompt ends with in a turn whose answer is to fit a schema.
+pub const ANSWER_AS_DATA: &str = "\n\n# Answer\nThe answer to this prompt is read by a program. When all work is done, \
+give it by calling the tool StructuredOutput exactly once; what you write beside it is not read.";
+
 /// The system prompt.
 #[must_use]
 pub fn system_prompt(change: Option<&SystemPrompt>, surroundings: Surroundings<'_>) -> String {

@@ -5,7 +5,7 @@ use super::services::Services;
 use crate::base::environment::Environment;
 use crate::config::{Interrupt, ToolSettings};
 use crate::model::{Model, ToolDefinition, ToolFeatures};
-use crate::tools::{Permitted, PromptOptions, Registered, Registry, TOOL_SEARCH, ToolSearch};
+use crate::tools::{Permitted, PromptOptions, Registered, Registry, TOOL_SEARCH, Tool, ToolSearch};
 use crate::turn::{CallTraits, ToolTraits};
 use proto::event::ToolKind;
 use proto::session::SessionInfo;
@@ -61,6 +61,13 @@ impl Toolset {
             }
         };
         Self { registry, settings: settings.clone(), deferred, told: Mutex::default() }
+    }
+
+    /// The same with a tool of this turn only, which no setting leaves out.
+    #[must_use]
+    pub fn with(mut self, tool: Arc<dyn Tool>) -> Self {
+        (self.registry, _) = self.registry.with([Arc::new(Registered::new(tool))]);
+        self
     }
 
     /// What a model is told of the tools, sorted by name: of the deferred ones only those that were discovered (seed row

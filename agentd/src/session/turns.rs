@@ -11,7 +11,7 @@ use crate::event::state::{OpenTurn, QueuedTurn};
 use crate::model::{Model, ModelStream};
 use crate::policy::Policy;
 use crate::store::StoreError;
-use crate::tools::Permitted;
+use crate::tools::{Permitted, StructuredOutput};
 use crate::turn::{CancelKind, Cascade, Input, Machine, TurnSettings};
 use proto::content::{ContentBlock, Prompt};
 use proto::event::{EndReason, Event, NoticeLevel, ToolCause, TurnOptions};
@@ -147,8 +147,8 @@ impl Actor {
     fn check_start(&self, params: &TurnStartParams, busy: bool) -> Result<(), RpcError> {
         let invalid = |message: &str| Err(RpcError::new(ErrorKind::InvalidParams, message));
         super::attachments::check(&params.prompt)?;
-        if params.output_schema.is_some() {
-            return invalid("outputSchema: not supported yet; ask for the form in the prompt");
+        if let Some(Err(error)) = params.output_schema.as_ref().map(StructuredOutput::new) {
+            return invalid(&format!("outputSchema: not a JSON Schema: {error}"));
         }
         if params.max_turns == Some(0) {
             return invalid("maxTurns: must be at least 1");
@@ -241,7 +241,7 @@ impl Actor {
                 let name = model.id().to_owned();
                 let fallback = self.fallback(&settings, &name);
                 let machine = Machine::new(turn_settings(id, name, &options, &settings).or_else(fallback));
-                let tools = self.toolset(&settings, model.as_ref());
+                let tools = self.toolset(&settings, model.as_ref(), &options);
                 self.running = Some(self.running_turn(machine, model, settings, tools));
                 self.step(Input::Begin);
             }
@@ -257,7 +257,7 @@ impl Actor {
         let fallback = self.fallback(&settings, model.id());
         let name = model.id().to_owned();
         let turn_settings = turn_settings(turn.id.clone(), name, &turn.options, &settings).or_else(fallback);
-        let tools = self.toolset(&settings, model.as_ref());
+        let tools = self.toolset(&settings, model.as_ref(), &turn.options);
         let machine = Machine::revive(turn_settings, turn, tools.as_ref(), self.log.state().info.last_seq);
         self.running = Some(self.running_turn(machine, model, settings, tools));
         self.step(Input::Begin);
@@ -278,10 +278,17 @@ impl Actor {
         }
     }
 
-    fn toolset(&self, settings: &Settings, model: &dyn Model) -> Arc<Toolset> {
+    /// The tools of a turn: one more where its answer is to fit a schema (seed row X11).
+    fn toolset(&self, settings: &Settings, model: &dyn Model, options: &TurnOptions) -> Arc<Toolset> {
         let rules = super::approvals::rules(settings);
         let permitted = Permitted { deny: &rules.deny, simple: settings.tools.simple };
-        Arc::new(Toolset::new(&self.services.tools, Vec::new(), &settings.tools, permitted, model.id()))
+        let tools = Toolset::new(&self.services.tools, Vec::new(), &settings.tools, permitted, model.id());
+        // A schema that is none was refused when the prompt came.
+        let output = options.output_schema.as_ref().and_then(|schema| StructuredOutput::new(schema).ok());
+        Arc::new(match output {
+            Some(output) => tools.with(Arc::new(output)),
+            None => tools,
+        })
     }
 
     fn running_turn(
@@ -297,6 +304,10 @@ impl Actor {
             additional_directories: &state.info.additional_directories,
             created_at: state.info.began_at(),
         };
+        let mut system = crate::prompt::system_prompt(state.system_prompt.as_ref(), surroundings);
+        if tools.registry.get(StructuredOutput::NAME).is_some() {
+            system.push_str(crate::prompt::ANSWER_AS_DATA);
+        }
         let round = Round::new(settings.tools.batch_result_chars);
         let round = state
             .transcript
@@ -308,7 +319,7 @@ impl Actor {
             model,
             rules: super::approvals::rules(&settings),
             settings,
-            system: crate::prompt::system_prompt(state.system_prompt.as_ref(), surroundings).into(),
+            system: system.into(),
             tools,
             stream: None,
             calls: HashMap::new(),

@@ -20,6 +20,7 @@ mod json_schema;
 mod large_result;
 mod matching;
 mod mcp_name;
+mod output_schema;
 mod paths;
 mod read;
 mod read_state;
@@ -28,6 +29,7 @@ mod restore;
 mod search_walk;
 #[cfg(feature = "sleep")]
 mod sleep;
+mod structured_output;
 mod text_file;
 mod tool;
 mod tool_search;
@@ -39,6 +41,7 @@ pub use mcp_name::{mcp_name, split_mcp_name};
 pub use read_state::{FileState, ReadState};
 pub use registry::{Permitted, Registered, Registry};
 pub use restore::{Restored, restore};
+pub use structured_output::StructuredOutput;
 pub use tool::{FileChange, PermissionMatcher, Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
 pub use tool_search::{TOOL_SEARCH, ToolSearch};
 

@@ -17,6 +17,9 @@ fn what_can_not_be_done_yet_is_refused_and_the_turn_goes_on() {
     let session = client.session(&daemon.workspace());
     client.prompt(&session, "first");
     model.wait_at("g");
+    let schema = json!({"sessionId": session, "prompt": "more", "outputSchema": {"type": "objekt"}});
+    let error = client.call_err("turn/start", &schema);
+    assert_eq!((error.code, error.message.contains("outputSchema")), (-32602, true), "{error:?}");
     let auto = json!({"sessionId": session, "mode": "auto"});
     assert!(client.call_err("session/update", &auto).message.contains("auto"));
     model.open("g");
