@@ -155,6 +155,10 @@ pub struct Run {
     /// How many tool rounds the turn may take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_turns: Option<u64>,
+    /// A JSON Schema that the answer must fit: a file, or the JSON itself. The answer is printed as JSON, in its own line
+    /// at the end, or as structuredOutput
+    #[arg(long, value_name = "FILE|JSON", value_parser = crate::commands::output_schema)]
+    pub output_schema: Option<serde_json::Value>,
     /// Start the turn, print the session's id and leave
     #[arg(long)]
     pub detach: bool,

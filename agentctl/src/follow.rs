@@ -14,6 +14,7 @@ use proto::methods::{
 };
 use proto::permission::{PermissionDecision, PermissionRequest};
 use proto::session::{Cost, Usage};
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -50,6 +51,8 @@ pub struct TurnEnd {
     pub cost: Option<Cost>,
     /// How long it took.
     pub duration_ms: u64,
+    /// The answer as data, where a schema was given.
+    pub structured_output: Option<Value>,
 }
 
 /// What following came to.
@@ -248,7 +251,9 @@ impl<'a> Follow<'a> {
                 self.unsettled.retain(|request| request.request_id != *request_id);
                 self.ask.resolved(request_id, "", self.transcript)?;
             }
-            Event::TurnEnded { turn_id, reason, error, usage, cost, duration_ms, .. } if *turn_id == self.turn => {
+            Event::TurnEnded { turn_id, reason, error, usage, cost, duration_ms, structured_output }
+                if *turn_id == self.turn =>
+            {
                 return Ok(Some(TurnEnd {
                     reason: *reason,
                     error: error.clone(),
@@ -256,6 +261,7 @@ impl<'a> Follow<'a> {
                     usage: *usage,
                     cost: *cost,
                     duration_ms: *duration_ms,
+                    structured_output: structured_output.clone(),
                 }));
             }
             _ => {}
@@ -360,6 +366,7 @@ impl<'a> Follow<'a> {
                     usage: Usage::default(),
                     cost: None,
                     duration_ms: 0,
+                    structured_output: None,
                 }))
             }
             Done::Answered(params, Err(error)) if live::is_disconnect(&error) => {

@@ -23,6 +23,7 @@ mod status;
 mod wait;
 
 pub use place::model_name;
+pub use run::output_schema;
 
 use crate::args::{Cli, Command};
 use crate::failure::{Failure, Outcome};

@@ -12,7 +12,7 @@ use crate::terminal;
 use proto::content::Prompt;
 use proto::event::EndReason;
 use proto::ids::{SessionId, TurnId};
-use proto::methods::{TurnStart, TurnStartParams, TurnStartResult, TurnState, TurnWait, TurnWaitParams};
+use proto::methods::{TurnStart, TurnStartParams, TurnStartResult, TurnState};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Read;
@@ -33,7 +33,7 @@ pub fn run(args: Run, target: &Target) -> Outcome {
         expected_turn_id: None,
         model: args.place.model.clone().filter(|_| !place.new), // a new session has it as its own
         max_turns: args.max_turns,
-        output_schema: None,
+        output_schema: args.output_schema.clone(),
         token_budget: None,
         idempotency_key: Some(random_key()?),
     };
@@ -83,7 +83,9 @@ pub async fn follow_turn(args: &Following, mut live: Live, which: Which, queued:
     // a turn that our own Ctrl-C ended was not ended by an answer before it
     let exit = exit_code(&end, follow.timed_out, follow.denied && !follow.cancelling);
     if args.output == Output::Json {
-        print_json(&result_object(&live, session_id, turn_id, &end).await)?;
+        print_json(&result_object(session_id, turn_id, &end))?;
+    } else if let (Output::Text, Some(answer)) = (args.output, &end.structured_output) {
+        print_json(answer)?;
     }
     if exit == code::ERROR && args.output != Output::Text {
         let said = end.error.map_or_else(|| "the turn did not complete".to_owned(), |error| error.message);
@@ -148,9 +150,7 @@ pub fn exit_code(end: &TurnEnd, timed_out: bool, denied: bool) -> u8 {
     }
 }
 
-async fn result_object(live: &Live, session: SessionId, turn: TurnId, end: &TurnEnd) -> Value {
-    let params = TurnWaitParams { session_id: session.clone(), turn_id: turn.clone(), timeout_ms: None };
-    let waited = live.call::<TurnWait>(params).await.ok(); // only it has the structured output
+fn result_object(session: SessionId, turn: TurnId, end: &TurnEnd) -> Value {
     let mut object = json!({
         "sessionId": session,
         "turnId": turn,
@@ -163,11 +163,20 @@ async fn result_object(live: &Live, session: SessionId, turn: TurnId, end: &Turn
             fields.insert("cost".to_owned(), json!(cost));
         }
         fields.insert("durationMs".to_owned(), json!(end.duration_ms));
-        if let Some(structured) = waited.and_then(|waited| waited.structured_output) {
-            fields.insert("structuredOutput".to_owned(), structured);
+        if let Some(answer) = &end.structured_output {
+            fields.insert("structuredOutput".to_owned(), answer.clone());
         }
     }
     object
+}
+
+/// A schema as it is given on the command line: a JSON text, or the file that holds one.
+pub fn output_schema(given: &str) -> Result<Value, String> {
+    if given.trim_start().starts_with('{') {
+        return serde_json::from_str(given).map_err(|error| format!("not valid JSON: {error}"));
+    }
+    let text = std::fs::read_to_string(given).map_err(|error| format!("cannot read the file: {error}"))?;
+    serde_json::from_str(&text).map_err(|error| format!("the file does not hold valid JSON: {error}"))
 }
 
 /// A key that no other prompt has.
@@ -198,8 +207,22 @@ mod tests {
         ];
         for (reason, timed_out, denied, exit) in table {
             let (usage, text) = (Usage::default(), String::new());
-            let end = TurnEnd { reason, error: None, text, usage, cost: None, duration_ms: 0 };
+            let end = TurnEnd { reason, error: None, text, usage, cost: None, duration_ms: 0, structured_output: None };
             assert_eq!(exit_code(&end, timed_out, denied), exit, "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn a_schema_is_a_text_or_a_file() {
+        assert_eq!(output_schema(" {\"type\": \"object\"}").unwrap(), json!({"type": "object"}));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "{\"type\": \"array\"}").unwrap();
+        assert_eq!(output_schema(file.path().to_str().unwrap()).unwrap(), json!({"type": "array"}));
+        std::fs::write(file.path(), "{").unwrap();
+        for (given, error) in
+            [("{", "not valid JSON"), ("/no/such", "cannot read"), (file.path().to_str().unwrap(), "hold")]
+        {
+            assert!(output_schema(given).unwrap_err().contains(error), "{given}");
         }
     }
 

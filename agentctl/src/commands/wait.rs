@@ -89,8 +89,13 @@ fn tell(args: &Wait, session: &SessionInfo, turn: &TurnId, ended: &TurnWaitResul
                 .extend(ended.structured_output.clone().map(|structured| ("structuredOutput".to_owned(), structured)));
         }
         print_json(&object)?;
-    } else if !ended.text.is_empty() {
-        print(&crate::render::escape::visible(&ended.text))?;
+    } else {
+        if !ended.text.is_empty() {
+            print(&crate::render::escape::visible(&ended.text))?;
+        }
+        if let Some(answer) = &ended.structured_output {
+            print_json(answer)?;
+        }
     }
     let end = TurnEnd {
         reason: ended.reason,
@@ -99,6 +104,7 @@ fn tell(args: &Wait, session: &SessionInfo, turn: &TurnId, ended: &TurnWaitResul
         usage: ended.usage,
         cost: None,
         duration_ms: 0,
+        structured_output: None,
     };
     if ended.reason == EndReason::Completed {
         return Ok(0);
