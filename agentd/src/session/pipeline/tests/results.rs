@@ -77,6 +77,11 @@ async fn round(limit: usize, sizes: &[(&str, usize)]) -> (Vec<ToolOutcome>, Vec<
         events.push(ended(id, outcome.clone()));
         outcomes.push(outcome);
     }
+    (outcomes, told(&events))
+}
+
+/// What the model is told of the results, folded from the log.
+fn told(events: &[Event]) -> Vec<(String, String)> {
     let mut transcript = Transcript::default();
     events.iter().for_each(|event| transcript.apply(event));
     let messages = transcript.messages();
@@ -85,7 +90,7 @@ async fn round(limit: usize, sizes: &[(&str, usize)]) -> (Vec<ToolOutcome>, Vec<
         UserBlock::ToolResult { tool_use_id, content, .. } => (tool_use_id.clone(), plain_text(content)),
         UserBlock::Content(_) => panic!("only results"),
     });
-    (outcomes, told.collect())
+    told.collect()
 }
 
 fn calls(ids: &[&str]) -> Event {
@@ -171,4 +176,47 @@ async fn pictures_are_not_text() {
     let output = ToolOutput { content: vec![picture.clone()], ..said("") };
     let outcome = Bench::new(StandIn::gives(output)).run(input("x")).await.outcome;
     assert_eq!((outcome.content, outcome.persisted_path), (vec![picture], None));
+}
+
+/// Results that end at the same time, one of them of a call that was stopped: each call has one result, the log's
+/// order is the order in which they were weighed, and together they are within the budget.
+#[tokio::test]
+async fn a_round_that_ends_at_once_is_within_its_budget() {
+    let tool = StandIn::works(|input, context| {
+        Box::pin(async move {
+            let cause = (context.tool_call_id.as_str() == "c").then_some(ToolCause::UserAbort);
+            ToolOutput { cause, is_error: cause.is_some(), ..said(input["text"].as_str().unwrap()) }
+        })
+    });
+    let mut bench = Bench::new(StandIn { limit: usize::MAX, ..tool });
+    bench.round = Arc::new(Round::new(12_000));
+    let ids = ["a", "b", "c", "d", "e"];
+    let (messages, mut inbox) = mpsc::channel(1);
+    for (at, id) in ids.iter().enumerate() {
+        let job = bench.job(id, "StandIn", input(&id.repeat(3_000 + 1_000 * at)), messages.clone());
+        tokio::spawn(crate::session::pipeline::run(job));
+    }
+    drop(messages);
+    let mut events = vec![calls(&ids)];
+    let mut known: Vec<ToolCallId> = Vec::new();
+    while let Some(message) = inbox.recv().await {
+        match message {
+            ToolMessage::Ask { .. } => panic!("nothing is asked"),
+            ToolMessage::Started { go, .. } => drop(go.send(())),
+            ToolMessage::Ended { id, outcome, .. } => {
+                let moved = &outcome.details.persisted_results;
+                assert!(moved.iter().all(|result| known.contains(&result.tool_call_id)), "{moved:?} {known:?}");
+                known.push(id.clone());
+                events.push(ended(id.as_str(), *outcome));
+            }
+        }
+    }
+    let told = told(&events);
+    assert_eq!(told.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ids);
+    let total: usize = told.iter().map(|(_, text)| text.len()).sum();
+    assert!(total <= 12_000, "{total}");
+    for (id, text) in &told[..2] {
+        assert_eq!(text.trim_matches(id.chars().next().unwrap()), "", "the smallest stay whole");
+    }
+    assert!(told[2].1.contains("the middle is left out"), "a stopped call is a failure: {}", told[2].1);
 }
