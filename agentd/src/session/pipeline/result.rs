@@ -14,6 +14,7 @@ use std::sync::Arc;
 pub(super) async fn fit(job: &CallJob, tool: &Arc<dyn Tool>, mut output: ToolOutput) -> (ToolOutput, u64) {
     let bytes = whole_size(&output).await;
     output.content = output.content.into_iter().map(bounded).collect();
+    output.new_messages = output.new_messages.into_iter().map(bounded).collect();
     let limit = tool.max_result_chars();
     // A tool that has put the whole into a file itself has also chosen what is shown of it.
     if output.persisted_path.is_some() || !is_longer(&output.content, limit) {
