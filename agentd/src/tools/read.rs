@@ -1,9 +1,11 @@
 //! Read: the lines of a file with their numbers, or a picture. Only reads; notes in the session's read
 //! state what was seen.
 
+use super::binary_kind::{self, Kind};
 use super::input::{parse, schema};
 use super::matching;
 use super::paths::{Place, locate, reading, shown};
+use super::picture::{self, Picture};
 use super::text_file::{self, MAX_WHOLE_BYTES};
 use super::tool::{PermissionMatcher, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict, with_absolute_path};
 use base64::Engine as _;
@@ -21,8 +23,6 @@ const DEFAULT_LINES: u64 = 2000;
 const MAX_LINE_CHARS: usize = 2000;
 /// A page ends where it would grow beyond this.
 const MAX_PAGE_BYTES: usize = 256 << 10;
-/// What providers take as one picture.
-const MAX_IMAGE_BYTES: u64 = 5 << 20;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -121,15 +121,19 @@ fn read(input: &Input, place: &Place, context: &ToolContext) -> Result<ToolOutpu
     let (mut file, metadata) = text_file::open(&place.real)?;
     let mut start = Vec::new();
     (&mut file).take(16).read_to_end(&mut start).map_err(|error| text_file::describe(&place.real, &error))?;
-    if let Some(media_type) = image_type(&start) {
-        return image(media_type, file, metadata.len(), place);
+    if let Some(kind) = Picture::of(&start) {
+        return picture(kind, file, metadata.len(), place);
+    }
+    // Some of these hold no NUL byte at first, and would be shown as text in some encoding.
+    if let Some(kind) = binary_kind::of(&start) {
+        return Err(binary(kind, metadata.len(), place));
     }
     if metadata.len() > MAX_WHOLE_BYTES {
         return huge_text(input, file, place, context);
     }
     let loaded = text_file::load(&place.real)?;
     let Some(text) = text_file::decode(&loaded.bytes) else {
-        return Err(binary(place));
+        return Err(binary(binary_kind::UNKNOWN, metadata.len(), place));
     };
     if text.text.is_empty() {
         context.files.saw_whole(&place.real, &loaded.bytes);
@@ -153,39 +157,46 @@ fn huge_text(input: &Input, mut file: File, place: &Place, context: &ToolContext
     let mut reader = BufReader::with_capacity(64 << 10, file);
     let start = reader.fill_buf().map_err(|error| text_file::describe(&place.real, &error))?;
     if start.iter().take(8192).any(|byte| *byte == 0) {
-        return Err(binary(place));
+        let size = reader.get_ref().metadata().map(|metadata| metadata.len()).unwrap_or_default();
+        return Err(binary(binary_kind::UNKNOWN, size, place));
     }
     Ok(Page::read(reader, input, &context.cancel)?.output(input))
 }
 
-fn binary(place: &Place) -> String {
-    format!("{} is a binary file; look at it with a command in Bash, such as `file` or `xxd`", place.real.display())
+fn binary(kind: Kind, size: u64, place: &Place) -> String {
+    let Kind { name, command } = kind;
+    format!(
+        "{} is {name} of {}, not a text; look at it with a command in Bash, such as {command}",
+        place.real.display(),
+        size_in_words(size)
+    )
 }
 
-fn image(media_type: &str, mut file: File, size: u64, place: &Place) -> Result<ToolOutput, String> {
-    if size > MAX_IMAGE_BYTES {
+fn picture(kind: Picture, mut file: File, size: u64, place: &Place) -> Result<ToolOutput, String> {
+    let path = place.real.display();
+    if size > picture::MAX_BYTES {
         return Err(format!(
-            "{} is a picture of {size} bytes; at most {MAX_IMAGE_BYTES} can be shown, so make a smaller copy first",
-            place.real.display()
+            "{path} is a picture of {}; at most {} can be shown, so make a smaller copy first",
+            size_in_words(size),
+            size_in_words(picture::MAX_BYTES)
         ));
     }
     let mut bytes = Vec::new();
     file.rewind()
-        .and_then(|()| file.take(MAX_IMAGE_BYTES).read_to_end(&mut bytes))
+        .and_then(|()| file.take(picture::MAX_BYTES).read_to_end(&mut bytes))
         .map_err(|error| text_file::describe(&place.real, &error))?;
+    let (width, height) = kind.check(&bytes).map_err(|problem| format!("{path} {problem}"))?;
     let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
-    let content = vec![ContentBlock::Image { media_type: media_type.to_owned(), data }];
-    Ok(ToolOutput { content, summary: format!("picture, {} KiB", bytes.len().div_ceil(1024)), ..ToolOutput::default() })
+    let content = vec![ContentBlock::Image { media_type: kind.media_type().to_owned(), data }];
+    let summary = format!("picture, {width} by {height} pixels, {}", size_in_words(bytes.len() as u64));
+    Ok(ToolOutput { content, summary, ..ToolOutput::default() })
 }
 
-/// The media type of a picture, told by its first bytes.
-fn image_type(start: &[u8]) -> Option<&'static str> {
-    match start {
-        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
-        [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
+fn size_in_words(bytes: u64) -> String {
+    match bytes {
+        0..=1023 => format!("{bytes} bytes"),
+        1024..=1_048_575 => format!("{} KiB", bytes.div_ceil(1024)),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
     }
 }
 

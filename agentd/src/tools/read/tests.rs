@@ -72,23 +72,50 @@ fn a_huge_file_is_read_without_being_held() {
 }
 
 #[test]
-fn pictures_come_as_pictures() {
+fn pictures_come_as_pictures_whatever_their_name() {
     let scratch = Scratch::new();
-    for (bytes, media_type, data) in [
-        (&b"\x89PNG\r\n\x1a\n"[..], "image/png", "iVBORw0KGgo="),
-        (b"\xFF\xD8\xFF\xE0", "image/jpeg", "/9j/4A=="),
-        (b"GIF89a", "image/gif", "R0lGODlh"),
-        (b"RIFF\0\0\0\0WEBP", "image/webp", "UklGRgAAAABXRUJQ"),
-    ] {
-        scratch.write("p", bytes);
-        let output = scratch.run(&Read, json!({"file_path": "p"}));
-        let expected = ContentBlock::Image { media_type: media_type.to_owned(), data: data.to_owned() };
+    for (kind, bytes) in picture::tests::samples(20, 30) {
+        scratch.write("p.txt", &bytes);
+        let output = scratch.run(&Read, json!({"file_path": "p.txt"}));
+        let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
+        let expected = ContentBlock::Image { media_type: kind.media_type().to_owned(), data };
         assert_eq!(output.content, [expected]);
+        assert_eq!(output.summary, format!("picture, 20 by 30 pixels, {} bytes", bytes.len()));
+
+        scratch.write("p.txt", &bytes[..13]);
+        let error = assert_error(&scratch.run(&Read, json!({"file_path": "p.txt"})));
+        assert!(error.contains("p.txt looks like a picture, but is damaged"), "{error}");
     }
-    let mut large = b"\x89PNG".to_vec();
-    large.resize((5 << 20) + 1, 0);
+    let [(_, mut large), ..] = picture::tests::samples(20, 30);
+    large.resize(usize::try_from(picture::MAX_BYTES).unwrap(), 0);
+    scratch.write("p", &large);
+    let output = scratch.run(&Read, json!({"file_path": "p"}));
+    let [ContentBlock::Image { data, .. }] = output.content.as_slice() else { panic!("a picture: {output:?}") };
+    assert_eq!(data.len(), 5 << 20, "what the API takes at most");
+    large.push(0);
     scratch.write("p", large);
-    assert!(assert_error(&scratch.run(&Read, json!({"file_path": "p"}))).contains("make a smaller copy"));
+    let error = assert_error(&scratch.run(&Read, json!({"file_path": "p"})));
+    assert!(error.contains("is a picture of 3.8 MiB") && error.contains("make a smaller copy"), "{error}");
+}
+
+#[test]
+fn what_is_no_text_is_named_and_never_shown() {
+    let scratch = Scratch::new();
+    for (bytes, expected) in [
+        (&b"%PDF-1.7\n1 0 obj\n<<>>"[..], "f is a PDF document of 21 bytes, not a text"),
+        (b"\x1f\x8b\x08\x08abc", "f is a compressed file of 7 bytes"),
+        (b"PK\x03\x04abc", "f is a ZIP archive or an Office document of 7 bytes"),
+        (b"abc\0def", "f is a binary file of 7 bytes"),
+    ] {
+        scratch.write("f", bytes);
+        let output = scratch.run(&Read, json!({"file_path": "f"}));
+        let error = assert_error(&output);
+        assert!(error.contains(expected) && error.contains("with a command in Bash"), "{error}");
+        assert_eq!(output.content.len(), 1);
+    }
+    scratch.write("f", [&b"abc\0"[..], &[b'x'; 17 << 20]].concat());
+    let error = assert_error(&scratch.run(&Read, json!({"file_path": "f"})));
+    assert!(error.contains("f is a binary file of 17.0 MiB"), "{error}");
 }
 
 #[test]
@@ -112,7 +139,7 @@ fn what_can_not_be_read_is_explained() {
     nix::unistd::mkfifo(&scratch.path("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     for (path, message) in [
         ("dir", "is a folder; list it with Glob"),
-        ("bin", "is a binary file"),
+        ("bin", "is a compiled program of 6 bytes"),
         ("pipe", "only plain files"),
         ("none", "does not exist; find files with Glob"),
         ("bin/x", "a file, not a folder"),
