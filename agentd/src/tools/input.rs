@@ -1,7 +1,7 @@
 //! Inputs of tools: from the model's JSON to a typed value, and from the type to the schema that the model
 //! is shown. Called by every tool. Knows no tool.
 
-use super::json_schema;
+use super::schema_check;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -31,7 +31,7 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
 /// One sentence that names the field and what is expected.
 pub(super) fn parse<T: JsonSchema + DeserializeOwned>(input: &Value) -> Result<T, String> {
     let input = without_nulls(input)?;
-    json_schema::check(&input, &schema::<T>())?;
+    schema_check::check(&input, &schema::<T>())?;
     T::deserialize(input).map_err(|error| format!("the input is not valid: {error}"))
 }
 
@@ -42,7 +42,7 @@ fn without_nulls(input: &Value) -> Result<Value, String> {
             let given = fields.iter().filter(|(_, value)| !value.is_null());
             Ok(Value::Object(given.map(|(name, value)| (name.clone(), value.clone())).collect()))
         }
-        other => Err(format!("the input must be a JSON object, not {}", json_schema::kind_of(other))),
+        other => Err(format!("the input must be a JSON object, not {}", schema_check::kind_of(other))),
     }
 }
 

@@ -17,7 +17,6 @@ mod gated;
 mod glob;
 mod grep;
 mod input;
-mod json_schema;
 mod large_result;
 mod matching;
 mod mcp_name;
@@ -28,6 +27,7 @@ mod read;
 mod read_state;
 mod registry;
 mod restore;
+mod schema_check;
 mod search_walk;
 #[cfg(feature = "sleep")]
 mod sleep;

@@ -159,7 +159,7 @@ pub trait Tool: Send + Sync {
     /// # Errors
     /// One sentence that names the field and what is expected, for the model.
     fn validate(&self, input: &Value, _context: &ToolContext) -> Result<(), String> {
-        super::json_schema::check(input, &schema_of(self))
+        super::schema_check::check(input, &schema_of(self))
     }
 
     /// What the tool itself thinks of the call; rules and modes are laid over it by `policy`. May read files.

@@ -125,6 +125,13 @@ fn there_is_a_search_only_where_it_finds_something() {
     assert_eq!(told(Vec::new(), &all, &["Write", "Bash(rm *)"]), ["Bash", "Edit", "Glob", "Grep", "Read"]);
 }
 
+#[test]
+fn a_tool_of_the_turn_itself_is_told_of_in_simple_mode_too() {
+    let simple = ToolSettings { simple: true, ..ToolSettings::default() };
+    let tools = toolset(fakes(), &simple, &["*"]).with(Arc::new(Fake { always_load: true, ..Fake::named("Answer") }));
+    assert_eq!(names(&tools.definitions(&found(&[]), &PLAIN)), ["Answer"]);
+}
+
 /// Seed row A01: from one request of a turn to the next nothing is worked out again; another model is another matter.
 #[test]
 fn the_same_value_is_told_until_something_changes() {
