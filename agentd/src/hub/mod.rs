@@ -1,5 +1,7 @@
 //! L4: all sessions, and who listens to them. Called by `server`'s methods.
 
+#[cfg(test)]
+mod deferral_tests;
 mod fanout;
 #[cfg(test)]
 mod fanout_tests;

@@ -25,7 +25,7 @@ mod record;
 mod replay;
 mod request;
 #[cfg(test)]
-mod test_server;
+pub(crate) mod test_server;
 mod unavailable;
 
 pub use catalog::{ModelUnavailable, Models};

@@ -9,33 +9,33 @@ use tokio::sync::Notify;
 
 /// What the server answers to one request.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Reply {
-    pub(super) status: u16,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
     /// After the body: says nothing more and keeps the connection open.
-    pub(super) hold: bool,
+    pub(crate) hold: bool,
     /// Sent again and again, once the body is sent.
-    pub(super) pulse: Option<&'static str>,
+    pub(crate) pulse: Option<&'static str>,
 }
 
 impl Reply {
     /// An event stream.
-    pub(super) fn stream(body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn stream(body: impl Into<Vec<u8>>) -> Self {
         Self { status: 200, body: body.into(), ..Self::default() }.header("content-type", "text/event-stream")
     }
 
     /// A JSON document.
-    pub(super) fn json(status: u16, body: &str) -> Self {
+    pub(crate) fn json(status: u16, body: &str) -> Self {
         Self { status, body: body.into(), ..Self::default() }.header("content-type", "application/json")
     }
 
-    pub(super) fn header(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    pub(super) fn hold(mut self) -> Self {
+    pub(crate) fn hold(mut self) -> Self {
         self.hold = true;
         self
     }
@@ -43,29 +43,29 @@ impl Reply {
 
 /// A request as it came in.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// The request line and the headers, in lower case.
-    pub(super) head: String,
-    pub(super) body: Vec<u8>,
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Seen {
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).expect("a JSON body")
     }
 }
 
 /// The server; ends with the runtime of its test.
-pub(super) struct Server {
-    pub(super) url: String,
+pub(crate) struct Server {
+    pub(crate) url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
     /// Told when a client has closed a connection that was held.
-    pub(super) closed: Arc<Notify>,
+    pub(crate) closed: Arc<Notify>,
 }
 
 impl Server {
     /// Serves the replies in order; the last one again and again.
-    pub(super) async fn start(replies: Vec<Reply>) -> Self {
+    pub(crate) async fn start(replies: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -82,7 +82,7 @@ impl Server {
         Self { url, seen, closed }
     }
 
-    pub(super) fn requests(&self) -> Vec<Seen> {
+    pub(crate) fn requests(&self) -> Vec<Seen> {
         self.seen.lock().expect("a lock").clone()
     }
 }
