@@ -49,6 +49,45 @@ fn an_overload_is_tried_again() {
 }
 
 #[test]
+fn only_what_may_pass_is_tried_again() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    let soon = |reply: Reply| reply.header("retry-after-ms", "1");
+    let passing = [
+        Reply::error(408, "timeout_error", "too slow"),
+        Reply::error(409, "conflict_error", "busy"),
+        soon(Reply::error(429, "rate_limit_error", "slow down")),
+        Reply::error(500, "api_error", "boom"),
+        Reply::error(529, "overloaded_error", "busy"),
+        Reply::new().cut_at(0),
+    ];
+    for reply in passing {
+        let before = model.requests().len();
+        model.reply(reply.clone()).reply(Reply::says("now"));
+        assert_order(&client.run(&session, "go"), &["turn.ended(completed)"]);
+        assert_eq!(model.requests().len(), before + 2, "{reply:?}");
+    }
+    let lasting = [
+        Reply::error(429, "rate_limit_error", "no time is named"),
+        soon(Reply::error(429, "insufficient_quota", "You exceeded your current quota.")),
+        soon(Reply::error(400, "invalid_request_error", "Your credit balance is too low.")),
+        soon(Reply::error(402, "billing_error", "pay")).header("x-should-retry", "true"),
+        Reply::error(403, "permission_error", "no"),
+        Reply::error(404, "not_found_error", "no"),
+        soon(Reply::error(413, "request_too_large", "too much")),
+        Reply::error(529, "overloaded_error", "busy").header("x-should-retry", "false"),
+    ];
+    for reply in lasting {
+        let before = model.requests().len();
+        model.reply(reply.clone());
+        fail(&client, &session);
+        assert_eq!(model.requests().len(), before + 1, "{reply:?}");
+    }
+}
+
+#[test]
 fn streams_that_break_off_end_the_turn_and_the_session_goes_on() {
     let half = || Reply::new().text("half a sen");
     let broken = [
