@@ -1,5 +1,5 @@
-//! What runs as `agentd __exec PROGRAM ARGS…` between the spawn of a child and its real program. Called by
-//! `main` before anything else. It opens nothing, starts no thread and reads no setting.
+//! What runs as `agentd __exec PROGRAM ARGS…` between the spawn of a child and its real program, where the system
+//! forbids to start that directly (see `launch`). Called by `main` before anything else. It opens nothing, starts no thread and reads no setting.
 
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 use std::ffi::OsString;

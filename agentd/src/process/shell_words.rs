@@ -1,4 +1,4 @@
-//! What a waiting bash is told, and which lines it runs as `bash -c LINE` would. Pure. Called by `ahead`.
+//! What a waiting bash is told, and which lines it runs as `bash -c LINE` would. Called by `ahead`, and by `follow` at the end.
 //!
 //! The waiting shell reads its orders from standard input to the end, runs the line by `eval`, and writes down
 //! where it then stands if that is elsewhere than where it began. To the line it looks like `bash -c LINE`: the same
@@ -8,11 +8,16 @@
 //! have become that program.
 
 use super::environment::{CALL_VARIABLE, tag_text};
+use nix::fcntl::OFlag;
 use std::ffi::OsString;
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+/// The longest path on Linux, and a line break.
+const MAX_NOTE_BYTES: u64 = 4096;
 /// Words of lines that a waiting shell would not run alike: they look at or trace the shell's own steps.
 const TRACING: [&str; 4] = ["DEBUG", "xtrace", "functrace", "BASH_XTRACEFD"];
 
@@ -92,13 +97,22 @@ fn quoted(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The folder that a shell wrote down at its end; `None` if it stands where it began or can't be told. Removes the note.
+/// The command could have put anything there: nothing is followed, waited for, or read on and on.
+///
+/// # Errors
+/// It can't be read or removed.
 pub(super) fn read_note(note: &Path) -> io::Result<Option<OsString>> {
-    let mut bytes = match std::fs::read(note) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let opened = OpenOptions::new().read(true).custom_flags(flags.bits()).open(note);
+    if opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        return Ok(None);
+    }
     std::fs::remove_file(note)?;
+    let file = opened?;
+    let mut bytes = Vec::new();
+    if file.metadata()?.is_file() {
+        file.take(MAX_NOTE_BYTES).read_to_end(&mut bytes)?;
+    }
     Ok((bytes.pop() == Some(b'\n') && bytes.starts_with(b"/")).then(|| OsString::from_vec(bytes)))
 }
 
@@ -130,6 +144,24 @@ mod tests {
         for line in ["make", "set -euo pipefail; make", "tar -xf $a", "echo $x -x", "cd sub && ls", "set -e; tar -x"] {
             assert!(runs_alike(line), "{line}");
         }
+    }
+
+    #[test]
+    fn a_note_is_read_once_and_nothing_else_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let note = dir.path().join("note");
+        for (text, folder) in
+            [("/a b\n", Some("/a b")), ("/a\n\n", Some("/a\n")), ("", None), ("a\n", None), ("/a", None)]
+        {
+            std::fs::write(&note, text).unwrap();
+            assert_eq!(read_note(&note).unwrap().as_deref(), folder.map(std::ffi::OsStr::new), "{text:?}");
+            assert_eq!(read_note(&note).unwrap(), None);
+        }
+        nix::unistd::mkfifo(&note, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert_eq!(read_note(&note).unwrap(), None);
+        std::os::unix::fs::symlink("/dev/zero", &note).unwrap();
+        assert!(read_note(&note).is_err());
+        assert!(note.symlink_metadata().is_err(), "nothing is left");
     }
 
     #[test]

@@ -5,8 +5,11 @@
 use crate::base::limits::{FAILURE_CHARS, MAX_RESULT_CHARS, PREVIEW_CHARS};
 use crate::base::text::{head, tail};
 use crate::process::create_result_file;
+use nix::fcntl::OFlag;
 use proto::ids::ToolCallId;
+use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Bytes of a character, at most.
@@ -59,7 +62,9 @@ pub fn shorten(text: &str, part: Part, file: &Path) -> String {
 /// # Errors
 /// The file can't be read.
 pub(super) fn fit_file(path: &Path, failed: bool) -> io::Result<Fitted> {
-    let mut file = std::fs::File::open(path)?;
+    // A command could have put something else in the place of its output: it is neither followed nor waited for.
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let mut file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
     let size = file.metadata()?.len();
     let limit = if failed { FAILURE_CHARS } else { MAX_RESULT_CHARS };
     if size <= (limit * MAX_CHAR_BYTES) as u64 {
