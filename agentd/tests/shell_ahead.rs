@@ -329,7 +329,12 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let kit = Kit::new();
         let (plain, waited) = runtime.block_on(async { (kit.plain(&line).await, kit.waited(&line).await) });
-        prop_assert_eq!(waited.0.replace(": eval: line ", ": -c: line "), plain.0, "{}", line);
-        prop_assert_eq!(waited.1, plain.1, "{}", line);
+        prop_assert_eq!(waited.0.replace(": eval: line ", ": -c: line "), plain.0.clone(), "{}", line);
+        // After an unclosed quote `bash -c` keeps the code of the commands before; `eval` says 2.
+        if plain.0.contains("unexpected EOF while looking for matching") {
+            prop_assert_eq!(waited.1.code(), Some(2), "{}", line);
+        } else {
+            prop_assert_eq!(waited.1, plain.1, "{}", line);
+        }
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! The waiting shell reads its orders from standard input to the end, runs the line by `eval`, and writes down
 //! where it then stands if that is elsewhere than where it began. To the line it looks like `bash -c LINE`: the same
-//! `$0`, `$-`, `$?`, `$_`, `$#`, `$SECONDS`, `$BASH_EXECUTION_STRING`, no variable more. Two differences remain, both in
-//! words for people: a syntax error is told as `eval: line 1` rather than `-c: line 1`; and a program at the end
-//! of the line that a signal kills is told by the shell (exit code 128 + signal), where `bash -c` may
-//! have become that program.
+//! `$0`, `$-`, `$?`, `$_`, `$#`, `$SECONDS`, `$BASH_EXECUTION_STRING`, no variable more. What differs:
+//! - a syntax error is told as `eval: line 1` rather than `-c: line 1`, and an unclosed quote always ends with code 2,
+//!   where `bash -c` keeps the code of the commands before;
+//! - a program at the end of the line that a signal kills is told by the shell (code 128 + signal), where
+//!   `bash -c` may have become that program.
 
 use super::environment::{CALL_VARIABLE, tag_text};
 use nix::fcntl::OFlag;
