@@ -408,6 +408,15 @@ mod tests {
         assert!(is_allowed(&scratch, "ls"));
     }
 
+    /// Seed row B03: what only reads may run beside other calls, what may write does not.
+    #[test]
+    fn only_what_reads_runs_beside_others() {
+        let is_safe = |command: &str| Bash.concurrency_safe(&json!({"command": command}));
+        assert!(is_safe("ls") && is_safe("git log --oneline"));
+        assert!(!is_safe("rm f") && !is_safe("ls; rm f") && !is_safe("ls > f"));
+        assert!(!Bash.concurrency_safe(&json!({})), "what is not known is not safe");
+    }
+
     #[test]
     fn a_command_that_the_system_would_refuse_is_refused_before() {
         let context = Scratch::new().context();

@@ -27,6 +27,7 @@ mod requests;
 mod resume;
 mod rewind;
 mod sessions;
+mod shell;
 mod streaming_tools;
 mod structured_output;
 mod tools;
