@@ -9,7 +9,7 @@ use crate::model::{Model, ModelRequest, ModelStream};
 use crate::store::{CHECKPOINTS_DIR, OUTPUTS_DIR, SessionSnapshot};
 use crate::tools::{Progress, ToolContext};
 use crate::turn::model_event::{BlockKind, ModelEvent};
-use crate::turn::{CancelKind, Effect, Input, StopVerdict};
+use crate::turn::{CancelKind, Effect, Input};
 use futures::StreamExt;
 use proto::content::ContentBlock;
 use proto::event::{EndReason, Ephemeral, Event, TurnError};
@@ -82,7 +82,7 @@ impl Actor {
     /// Tells a tool that the model has begun to write a call of it.
     pub(super) fn expect_tool(&self, event: &ModelEvent) {
         let ModelEvent::BlockStarted { kind: BlockKind::ToolUse { id, name }, .. } = event else { return };
-        if let Some(tool) = self.running.as_ref().and_then(|turn| turn.tools.registry.get(name)) {
+        if let Some(tool) = self.running.as_ref().and_then(|turn| turn.tools.get(name)) {
             tool.expect(&self.tool_context(&ToolCallId::from(id.as_str())));
         }
     }
@@ -112,16 +112,12 @@ impl Actor {
         self.step(Input::Compacted(Err(message.to_owned())));
     }
 
-    fn run_stop_hooks(&mut self, _active: bool) {
-        self.step(Input::StopHooksRan(StopVerdict::Pass));
-    }
-
     fn start_tool(&mut self, id: ToolCallId, tool: String, input: Value) {
         let context = self.tool_context(&id);
         let policy = self.policy();
         let Some(turn) = &mut self.running else { return };
         let call = RunningCall { cancel: context.cancel.clone(), cause: Arc::default() };
-        let found = turn.tools.registry.get(&tool);
+        let found = turn.tools.get(&tool);
         let job = CallJob {
             turn_id: turn.machine.turn_id().clone(),
             // Rules speak of a tool by its own name, whatever the model calls it.
@@ -183,6 +179,11 @@ impl Actor {
     pub(super) fn take_tool_message(&mut self, message: ToolMessage) {
         match message {
             ToolMessage::Ask { request, reply } => self.ask(*request, reply),
+            ToolMessage::StopHooksRan { turn_id, verdict } => {
+                if self.running.as_ref().is_some_and(|turn| *turn.machine.turn_id() == turn_id) {
+                    self.step(Input::StopHooksRan(verdict));
+                }
+            }
             ToolMessage::Started { id, input, decision, go } => {
                 self.resolve_moot(&id, &decision);
                 self.append_in_turn(&Event::ToolStarted { tool_call_id: id, input, decision });

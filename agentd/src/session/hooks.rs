@@ -22,6 +22,11 @@ pub trait Hooks: Send + Sync {
         futures::future::ready(AfterTool::default()).boxed()
     }
 
+    /// Whether there is a Stop hook; the others are not asked.
+    fn has_stop(&self) -> bool {
+        false
+    }
+
     /// When the model is done and the turn is about to end.
     fn on_stop<'a>(&'a self, _stop: StopView<'a>) -> BoxFuture<'a, StopDecision> {
         futures::future::ready(StopDecision::Pass).boxed()

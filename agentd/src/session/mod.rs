@@ -13,6 +13,7 @@ mod pipeline;
 mod recovery;
 mod rewind;
 mod services;
+mod stop_hooks;
 mod toolset;
 mod turns;
 mod update;

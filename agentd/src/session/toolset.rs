@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Toolset {
     /// The tools, by name: also those that the model was not told of, which it may call all the same.
     pub registry: Registry,
+    /// The same with those that a rule denies: a call of one is answered by the rule.
+    callable: Registry,
     settings: ToolSettings,
     /// Tools that the model is told of only once they were found.
     deferred: BTreeSet<String>,
@@ -47,6 +49,7 @@ impl Toolset {
             tracing::warn!(tool = %name, "a tool was dropped since there is another one of its name");
         }
         let registry = all.permitted(permitted);
+        let callable = all.permitted(Permitted { deny: &[], ..permitted });
         let found = ToolSearch::over(&registry, &prompt_options(&registry, settings, model));
         let search = found.map(|search| Registry::new(vec![Arc::new(search)]).permitted(permitted));
         // Without a way to search nothing is deferred.
@@ -60,7 +63,13 @@ impl Toolset {
                 (registry, deferred)
             }
         };
-        Self { registry, settings: settings.clone(), deferred, told: Mutex::default() }
+        Self { registry, callable, settings: settings.clone(), deferred, told: Mutex::default() }
+    }
+
+    /// The tool of a call, by its name or an alias; also one that the model was not told of.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.registry.get(name).or_else(|| self.callable.get(name))
     }
 
     /// The same with a tool of this turn only, which no setting leaves out.
@@ -145,7 +154,7 @@ fn prompt_options(registry: &Registry, settings: &ToolSettings, model: &str) -> 
 impl ToolTraits for Toolset {
     fn traits(&self, tool: &str, input: &Value) -> CallTraits {
         // Broken JSON comes as text: what it would do can't be known (seed row X01).
-        let Some(found) = self.registry.get(tool).filter(|_| input.is_object()) else {
+        let Some(found) = self.get(tool).filter(|_| input.is_object()) else {
             return CallTraits {
                 title: tool.to_owned(),
                 kind: ToolKind::Other,

@@ -22,7 +22,7 @@ use proto::{ErrorKind, RpcError};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// A turn that runs.
 pub(super) struct RunningTurn {
@@ -34,6 +34,8 @@ pub(super) struct RunningTurn {
     pub rules: Policy,
     pub tools: Arc<Toolset>,
     pub system: Arc<str>,
+    /// Stops the Stop hooks that run.
+    pub stop_hooks: Option<DropGuard>,
     pub stream: Option<ModelStream>,
     pub calls: HashMap<ToolCallId, RunningCall>,
     /// The results of the round under way.
@@ -240,7 +242,7 @@ impl Actor {
                 // Its own id, not the name that it was asked for by: what only its writer can read goes back by that.
                 let name = model.id().to_owned();
                 let fallback = self.fallback(&settings, &name);
-                let machine = Machine::new(turn_settings(id, name, &options, &settings).or_else(fallback));
+                let machine = Machine::new(self.turn_settings(id, name, &options, &settings).or_else(fallback));
                 let tools = self.toolset(&settings, model.as_ref(), &options);
                 self.running = Some(self.running_turn(machine, model, settings, tools));
                 self.step(Input::Begin);
@@ -256,7 +258,7 @@ impl Actor {
         let model = self.resolve_model(&name).unwrap_or_else(|message| crate::model::unavailable(&name, message));
         let fallback = self.fallback(&settings, model.id());
         let name = model.id().to_owned();
-        let turn_settings = turn_settings(turn.id.clone(), name, &turn.options, &settings).or_else(fallback);
+        let turn_settings = self.turn_settings(turn.id.clone(), name, &turn.options, &settings).or_else(fallback);
         let tools = self.toolset(&settings, model.as_ref(), &turn.options);
         let machine = Machine::revive(turn_settings, turn, tools.as_ref(), self.log.state().info.last_seq);
         self.running = Some(self.running_turn(machine, model, settings, tools));
@@ -321,12 +323,31 @@ impl Actor {
             settings,
             system: system.into(),
             tools,
+            stop_hooks: None,
             stream: None,
             calls: HashMap::new(),
             round: Arc::new(round),
             still_running: Vec::new(),
             cancel_waiters: Vec::new(),
             storage_error: None,
+        }
+    }
+
+    fn turn_settings(&self, id: TurnId, model: String, options: &TurnOptions, settings: &Settings) -> TurnSettings {
+        TurnSettings {
+            max_rounds: options.max_turns.or(settings.limits.max_turns),
+            max_concurrency: settings.tools.max_concurrency,
+            cascade: match settings.tools.cascade {
+                crate::config::Cascade::Bash => Cascade::Writing,
+                crate::config::Cascade::BashAny => Cascade::Any,
+                crate::config::Cascade::Off => Cascade::Off,
+            },
+            retries: settings.limits.retries,
+            retry_total_ms: settings.limits.retry_total_ms,
+            budget: options.token_budget.unwrap_or_default(),
+            wants_output: options.output_schema.is_some(),
+            stop_hooks: self.services.hooks.has_stop(),
+            ..TurnSettings::new(id, model)
         }
     }
 
@@ -349,23 +370,6 @@ impl Actor {
         if let Err(error) = self.log.append(event, Room::Normal) {
             tracing::warn!(session = %self.log.state().info.id, %error, "an event was not kept");
         }
-    }
-}
-
-fn turn_settings(id: TurnId, model: String, options: &TurnOptions, settings: &Settings) -> TurnSettings {
-    TurnSettings {
-        max_rounds: options.max_turns.or(settings.limits.max_turns),
-        max_concurrency: settings.tools.max_concurrency,
-        cascade: match settings.tools.cascade {
-            crate::config::Cascade::Bash => Cascade::Writing,
-            crate::config::Cascade::BashAny => Cascade::Any,
-            crate::config::Cascade::Off => Cascade::Off,
-        },
-        retries: settings.limits.retries,
-        retry_total_ms: settings.limits.retry_total_ms,
-        budget: options.token_budget.unwrap_or_default(),
-        wants_output: options.output_schema.is_some(),
-        ..TurnSettings::new(id, model)
     }
 }
 

@@ -22,7 +22,7 @@ use super::toolset::Toolset;
 use crate::policy::Policy;
 use crate::store::Journal;
 use crate::tools::{FileChange, Tool, ToolContext, ToolOutput};
-use crate::turn::ToolOutcome;
+use crate::turn::{StopVerdict, ToolOutcome};
 use futures::FutureExt;
 use hooks::Told;
 use proto::event::ToolCause;
@@ -35,6 +35,13 @@ use tokio::sync::{mpsc, oneshot};
 
 /// What a call tells the actor.
 pub(super) enum ToolMessage {
+    /// The Stop hooks of a turn have answered.
+    StopHooksRan {
+        /// The turn.
+        turn_id: TurnId,
+        /// What they say.
+        verdict: StopVerdict,
+    },
     /// A person is to be asked.
     Ask {
         /// The question.

@@ -185,6 +185,7 @@ impl Bench {
             let (mut asked, mut started, mut ends) = (Vec::new(), Vec::new(), Vec::new());
             while let Some(message) = inbox.recv().await {
                 match message {
+                    ToolMessage::StopHooksRan { .. } => panic!("no turn ends here"),
                     ToolMessage::Ask { request, reply } => {
                         asked.push(*request);
                         let _ = reply.send(self.answer.clone().expect("nothing is to be asked"));

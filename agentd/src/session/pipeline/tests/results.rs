@@ -201,7 +201,7 @@ async fn a_round_that_ends_at_once_is_within_its_budget() {
     let mut known: Vec<ToolCallId> = Vec::new();
     while let Some(message) = inbox.recv().await {
         match message {
-            ToolMessage::Ask { .. } => panic!("nothing is asked"),
+            ToolMessage::Ask { .. } | ToolMessage::StopHooksRan { .. } => panic!("nothing is asked"),
             ToolMessage::Started { go, .. } => drop(go.send(())),
             ToolMessage::Ended { id, outcome, .. } => {
                 let moved = &outcome.details.persisted_results;
