@@ -73,8 +73,8 @@ fn cache_key(request: &ModelRequest) -> String {
 fn tool(tool: &ToolDefinition) -> Value {
     json!({
         "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.input_schema,
-        // This API is strict unless it is told otherwise, and changes the meaning of optional fields by it.
-        "strict": false,
+        // Always told: this API is strict unless it hears otherwise, and then refuses schemas with optional fields.
+        "strict": tool.strict,
     })
 }
 
