@@ -60,7 +60,7 @@ impl Turns {
         let at = self.0.len().checked_sub(count).filter(|_| count > 0);
         at.and_then(|at| self.0.get(at)).ok_or_else(|| {
             let there = self.0.len();
-            Failure::new(format!("there is no turn {count}: the session has {there}, counted from the newest, 1"))
+            Failure::new(format!("there is no turn {count} back: the session has {there}"))
         })
     }
 

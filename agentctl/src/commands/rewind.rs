@@ -44,13 +44,15 @@ fn choose(session: &SessionInfo, turns: &Turns) -> Result<Turn, Failure> {
     if turns.is_empty() {
         return Err(Failure::new(format!("session {} has no turn to go back before", session.id)));
     }
-    let list = turns.lines().join("\n");
+    let mut list = turns.lines().join("\n");
+    list.push('\n');
     if !terminal::can_ask() {
+        io::stderr().lock().write_all(list.as_bytes())?;
         let id = &session.id;
-        let how = format!("name the turn, as in `agentctl rewind {id} TURN` or `agentctl rewind {id} --last N`");
-        return Err(Failure::usage(format!("{how}; the turns are:\n{list}")));
+        let how = format!("name one of these turns: `agentctl rewind {id} TURN` or `agentctl rewind {id} --last N`");
+        return Err(Failure::usage(how));
     }
-    let answer = ask(&format!("{list}\nGo back to before which? (1 is the newest; Enter leaves all as it is) "))?;
+    let answer = ask(&format!("{list}Go back to before which? (1 is the newest; Enter leaves all as it is) "))?;
     match answer.parse::<usize>() {
         Ok(count) => turns.back(count).cloned(),
         Err(_) if answer.is_empty() => Err(Failure::silent(code::CANCELLED)),

@@ -9,8 +9,9 @@ use proto::session::SessionInfo;
 
 /// The document's head.
 pub fn head(session: &SessionInfo) -> String {
+    let title = if session.title.is_empty() { "A session without a title" } else { &session.title };
     let mut lines = vec![
-        format!("# {}\n", one_line(&session.title)),
+        format!("# {}\n", one_line(title)),
         format!("- session: `{}`", session.id),
         format!("- folder: {}", inline(&session.cwd)),
         format!("- model: {}", inline(&session.model)),

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use tests::model::Request;
 use tests::{Agentctl, Client, Daemon, Event, ModelServer, Pty, Reply, assert_order, binary};
 
@@ -314,4 +315,41 @@ fn agentctl_forks_and_goes_on_in_the_fork() {
     assert_eq!(sessions[0]["parent"]["sessionId"], sessions[1]["id"]);
     assert_eq!(sessions[1]["parent"]["sessionId"], source.as_str());
     assert_eq!(sessions[1]["turnCount"], 1);
+}
+
+/// However far a fork had come when agentd was killed: it is there as a whole or not at all.
+#[test]
+fn a_fork_that_a_crash_cut_is_whole_or_not_there() {
+    let model = ModelServer::start();
+    let mut daemon = Daemon::with_model(&model);
+    let client = Client::connect(&daemon);
+    let source = client.session(&daemon.workspace());
+    model.reply(Reply::says("x".repeat(400_000)));
+    client.run(&source, "long");
+    let past = client.log(&source);
+    client.leave();
+    for round in 0..8 {
+        let client = Client::connect(&daemon);
+        client.leave();
+        let _ = client.begin("session/fork", &json!({"sessionId": source, "atSeq": past.len() - 1}));
+        let random = RandomState::new().hash_one(round) % 1_500_000;
+        (0..random).for_each(|_| std::hint::spin_loop());
+        daemon.kill9();
+        client.wait_closed();
+        daemon.start_again();
+    }
+    let client = Client::connect(&daemon);
+    let sessions = client.call_ok("session/list", &json!({}))["sessions"].clone();
+    let sessions = sessions.as_array().unwrap();
+    for session in sessions.iter().filter(|session| session["id"] != source.as_str()) {
+        let log = client.log(session["id"].as_str().unwrap());
+        assert_eq!(log.len(), past.len(), "all but the end is shared, and it has an end of its own");
+        assert_eq!(log.last().unwrap()["event"]["reason"], "interrupted");
+        assert_eq!(
+            log.iter().zip(&past).take(past.len() - 1).skip(1).find(|(own, theirs)| own["event"] != theirs["event"]),
+            None
+        );
+    }
+    let folders = fs::read_dir(daemon.home().state_dir().join("sessions")).unwrap().count();
+    assert_eq!(folders, sessions.len(), "nothing half-made is left");
 }
