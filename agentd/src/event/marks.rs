@@ -3,6 +3,7 @@
 
 use super::SessionState;
 use proto::ids::TurnId;
+use std::collections::BTreeSet;
 
 /// A turn of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct TurnMark {
     shell_cwd: Option<String>,
     /// The title that its prompt gave the session.
     title: Option<String>,
+    /// Deferred tools that the model was told of.
+    discovered: BTreeSet<String>,
 }
 
 impl SessionState {
@@ -37,6 +40,7 @@ impl SessionState {
             context_tokens: self.info.usage.context_tokens,
             shell_cwd: self.info.shell_cwd.clone(),
             title,
+            discovered: self.discovered.clone(),
         });
     }
 
@@ -53,6 +57,7 @@ impl SessionState {
             self.interrupted = first.interrupted;
             self.info.usage.context_tokens = first.context_tokens;
             self.info.shell_cwd = first.shell_cwd;
+            self.discovered = first.discovered;
         }
     }
 }
@@ -64,7 +69,7 @@ mod tests {
     use proto::content::{ContentBlock, MessageBlock, Prompt};
     use proto::event::{EndReason, Event, Role, TurnOptions};
     use proto::session::{SessionInfo, SessionStatus, Usage};
-    use serde_json::{Map, Value};
+    use serde_json::{Map, Value, json};
 
     fn session() -> SessionState {
         let info = SessionInfo::new("s".into(), "/".into(), "test/model".into(), "t0".to_owned());
@@ -116,6 +121,15 @@ mod tests {
         }
     }
 
+    /// The end of a search for tools.
+    fn found(tool: &str) -> Event {
+        let ended = json!({
+            "type": "tool.ended", "toolCallId": "call", "status": "completed", "isError": false, "content": [],
+            "summary": "", "durationMs": 0, "discovered": [tool]
+        });
+        serde_json::from_value(ended).unwrap()
+    }
+
     fn updated(field: &str, value: &str) -> Event {
         Event::SessionUpdated { changed: Map::from_iter([(field.to_owned(), Value::from(value))]) }
     }
@@ -146,7 +160,7 @@ mod tests {
         apply(&mut state, turn("a", 100));
         let after_a = state.clone();
         apply(&mut state, turn("b", 200).into_iter().chain(turn("c", 300)));
-        apply(&mut state, [updated("shellCwd", "/deep"), rewound("b")]);
+        apply(&mut state, [found("Sleep"), updated("shellCwd", "/deep"), rewound("b")]);
         assert_eq!(state.info.usage.output_tokens, 30, "what was spent stays spent");
         assert_eq!(state.idempotency.len(), 3, "no prompt is sent twice");
         let mut expected = after_a;
