@@ -142,7 +142,9 @@ fn files_come_back_as_they_were() {
     let first = kit.calls("first", &edit("edited", "one", "two"));
     let made = write("dir/made", "new\n");
     let again = [("Edit", json!({"file_path": "edited", "old_string": "two", "new_string": "three"}))];
-    kit.calls("second", &[made.as_slice(), &again].concat());
+    kit.file("only-read", "one\n");
+    let read = [("Read", json!({"file_path": "only-read"}))];
+    kit.calls("second", &[made.as_slice(), &again, &read].concat());
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     let result = kit.rewind(&first, true);
     let paths = [kit.path("dir/made"), kit.path("edited")];
@@ -151,8 +153,9 @@ fn files_come_back_as_they_were() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o750);
     assert!(!kit.path("dir/made").exists());
     assert_eq!(kit.read("early"), "early two\n", "what came before the turn stays");
-    // The model does not know any more what is in the file.
-    kit.model.reply(Reply::calls("x", "Edit", &json!({"file_path": "edited", "old_string": "one", "new_string": "2"})));
+    // The model does not know any more what it has read.
+    let unread = json!({"file_path": "only-read", "old_string": "one", "new_string": "2"});
+    kit.model.reply(Reply::calls("x", "Edit", &unread));
     kit.model.reply(Reply::says("oh"));
     kit.client.prompt(&kit.session, "edit it");
     let events = kit.client.events_until("turn.ended");
