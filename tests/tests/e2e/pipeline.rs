@@ -24,8 +24,9 @@ fn what_can_not_run_says_why() {
     let calls = Reply::new()
         .tool("t1", "Raed", &json!({"file_path": "a"}))
         .tool("t2", "Read", &json!({"path": "a"}))
-        .tool("t3", "Bash", &json!({"command": ["ls"]}))
-        .broken_tool("t4", "Read", "{\"file_path\": \"a");
+        .broken_tool("t3", "Read", "{\"file_path\": \"a")
+        // The last: a failed Bash stops what waits behind it.
+        .tool("t4", "Bash", &json!({"command": ["ls"]}));
     model.reply(calls).reply(Reply::says("sorry"));
     let client = Client::connect(&daemon);
     let session = client.session(&daemon.workspace());
@@ -39,8 +40,8 @@ fn what_can_not_run_says_why() {
             "No such tool: Raed. Did you mean Read? The tools are: Bash, Edit, Glob, Grep, Read, Write",
         ),
         ("t2", &results[1], "InputValidationError: Read: the field `file_path` is missing; it must be a string"),
-        ("t3", &results[2], "InputValidationError: Bash: the field `command` must be a string, not a list"),
-        ("t4", &results[3], "InputValidationError: Read: the input is not valid JSON (EOF while parsing a string"),
+        ("t3", &results[2], "InputValidationError: Read: the input is not valid JSON (EOF while parsing a string"),
+        ("t4", &results[3], "InputValidationError: Bash: the field `command` must be a string, not a list"),
     ] {
         assert_eq!(id, call);
         assert!(text.starts_with(&format!("<tool_use_error>{said}")), "{text}");
@@ -49,7 +50,7 @@ fn what_can_not_run_says_why() {
     }
     let queued =
         |call: &str| events.iter().find(|event| event.kind == "tool.queued" && event.text("toolCallId") == call);
-    assert_eq!(queued("t4").unwrap().body["concurrencySafe"], false);
+    assert_eq!(queued("t3").unwrap().body["concurrencySafe"], false);
     assert!(!events.iter().any(|event| event.kind == "tool.started"));
 }
 

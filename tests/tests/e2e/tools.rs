@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::fs;
-use tests::{Client, Daemon, ModelServer, Reply, outline};
+use tests::{Client, Daemon, ModelServer, Reply, assert_order, outline};
 
 fn listed(client: &Client, session: &str) -> Vec<Value> {
     client.call_ok("tool/list", &json!({"sessionId": session}))["tools"].as_array().unwrap().clone()
@@ -28,7 +28,7 @@ fn the_list_says_of_each_tool_where_it_is_from_and_what_it_does() {
 }
 
 /// Seed row R01: a deny rule without content takes its tool away from the model and from the list; one with content
-/// leaves it there.
+/// leaves it there. A call of it is denied by the rule all the same.
 #[test]
 fn a_denied_tool_is_not_there() {
     let model = ModelServer::start();
@@ -42,10 +42,11 @@ fn a_denied_tool_is_not_there() {
     let expected = ["Bash", "Edit", "Grep", "Read", "Write"];
     assert_eq!(names(&listed(&client, &session)), expected);
     model.reply(Reply::calls("t1", "Glob", &json!({"pattern": "*"}))).reply(Reply::says("I see"));
-    client.run(&session, "go");
+    let events = client.run(&session, "go");
+    assert_order(&events, &["tool.ended(t1 denied)"]);
     assert_eq!(model.wait_for_request(1).tool_names(), expected);
     let result = &model.wait_for_request(2).tool_results()[0].1;
-    assert!(result.contains("No such tool: Glob"), "{result}");
+    assert!(result.contains("denied by the rule Glob"), "{result}");
 }
 
 /// Seed row R07: the client's environment switches simple mode, for its own session only.

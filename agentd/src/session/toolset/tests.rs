@@ -123,6 +123,9 @@ fn there_is_a_search_only_where_it_finds_something() {
     let simple = ToolSettings { simple: true, ..ToolSettings::default() };
     assert_eq!(told(fakes(), &simple, &[]), ["Bash", "Edit", "Read"]);
     assert_eq!(told(Vec::new(), &all, &["Write", "Bash(rm *)"]), ["Bash", "Edit", "Glob", "Grep", "Read"]);
+    let denied = toolset(Vec::new(), &all, &["Write"]);
+    assert!(denied.get("Write").is_some(), "a call of it is for the rule to answer");
+    assert!(toolset(Vec::new(), &simple, &[]).get("Write").is_none(), "it is not there at all");
 }
 
 #[test]
