@@ -5,6 +5,7 @@
 mod comments;
 mod documents;
 mod layers;
+mod mechanisms;
 mod protocol;
 mod sizes;
 mod source;
@@ -61,6 +62,11 @@ fn the_schema_snapshot_is_the_code_s() {
 #[test]
 fn the_protocol_page_names_what_the_code_has() {
     hold("mend proto/PROTOCOL.md or proto/src", &protocol::check_page(&repository()));
+}
+
+#[test]
+fn every_mechanism_has_its_tests() {
+    hold("mend tests/MECHANISMS.md or the test", &mechanisms::check(&repository()));
 }
 
 #[test]
