@@ -56,6 +56,7 @@ pub struct TurnEnd {
 }
 
 /// What following came to.
+#[allow(clippy::large_enum_variant)] // there is one at a time, and it is taken apart at once
 pub enum Followed {
     /// The turn ended.
     Ended(TurnEnd),
