@@ -2,18 +2,19 @@
 //! of the session's state. What was spent stays spent, and what a person has set since stays set.
 
 use super::SessionState;
+use super::state::CutTurn;
 use proto::ids::TurnId;
 use std::collections::BTreeSet;
 
 /// A turn of the conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TurnMark {
     /// The turn.
     pub id: TurnId,
     /// The number of the last event before it.
     pub after_seq: u64,
     /// The turn that could be resumed then.
-    interrupted: Option<TurnId>,
+    interrupted: Option<CutTurn>,
     /// Tokens that were in the context.
     context_tokens: u64,
     /// Where the shell stood.
@@ -70,6 +71,10 @@ mod tests {
     use proto::event::{EndReason, Event, Role, TurnOptions};
     use proto::session::{SessionInfo, SessionStatus, Usage};
     use serde_json::{Map, Value, json};
+
+    fn interrupted(state: &SessionState) -> Option<TurnId> {
+        state.interrupted.as_ref().map(|cut| cut.id.clone())
+    }
 
     fn session() -> SessionState {
         let info = SessionInfo::new("s".into(), "/".into(), "test/model".into(), "t0".to_owned());
@@ -191,10 +196,10 @@ mod tests {
         assert_eq!(state.info.status, SessionStatus::Interrupted);
         apply(&mut state, [started("b", None, Some("a")), said("b", "done", 9), ended("b", EndReason::Completed)]);
         apply(&mut state, [rewound("b")]);
-        assert_eq!((state.info.status, &state.interrupted), (SessionStatus::Interrupted, &Some("a".into())));
+        assert_eq!((state.info.status, interrupted(&state)), (SessionStatus::Interrupted, Some("a".into())));
         assert_same(&state, &cut);
         apply(&mut state, [rewound("a")]);
-        assert_eq!((state.info.status, &state.interrupted), (SessionStatus::Idle, &None));
+        assert_eq!((state.info.status, interrupted(&state)), (SessionStatus::Idle, None));
     }
 
     /// A prompt that was joined to the one before, since no answer came between, leaves that one as it was.

@@ -30,7 +30,7 @@ pub struct SessionState {
     /// The turn that runs, or ran when agentd stopped.
     pub turn: Option<OpenTurn>,
     /// The last turn, if a restart cut it and nothing came after.
-    pub interrupted: Option<TurnId>,
+    pub interrupted: Option<CutTurn>,
     /// Prompts that wait.
     pub queue: VecDeque<QueuedTurn>,
     /// Open permission requests, oldest first.
@@ -43,6 +43,15 @@ pub struct SessionState {
     pub idempotency: HashMap<String, SentPrompt>,
     /// Deferred tools that were searched for and found: the model is told of them (seed row T09).
     pub discovered: BTreeSet<String>,
+}
+
+/// A turn that a restart cut.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CutTurn {
+    /// The turn.
+    pub id: TurnId,
+    /// How it was to run, and goes on.
+    pub options: TurnOptions,
 }
 
 /// A prompt that was sent with a client's key.
@@ -216,9 +225,9 @@ impl SessionState {
             Event::TurnStarted { turn_id, prompt, options, .. } => self.start_turn(turn_id, prompt.as_ref(), options),
             Event::TurnEnded { turn_id, reason, .. } => {
                 self.queue.retain(|queued| queued.id != *turn_id);
-                if self.turn.as_ref().is_some_and(|turn| turn.id == *turn_id) {
-                    self.turn = None;
-                    self.interrupted = (*reason == EndReason::Interrupted).then(|| turn_id.clone());
+                if let Some(ended) = self.turn.take_if(|turn| turn.id == *turn_id) {
+                    let cut = CutTurn { id: ended.id, options: ended.options };
+                    self.interrupted = (*reason == EndReason::Interrupted).then_some(cut);
                 }
             }
             _ => self.apply_answer(event),

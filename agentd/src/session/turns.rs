@@ -7,7 +7,7 @@ use super::toolset::Toolset;
 use crate::base::clock::Stopwatch;
 use crate::base::ids;
 use crate::config::Settings;
-use crate::event::state::{OpenTurn, QueuedTurn};
+use crate::event::state::{CutTurn, OpenTurn, QueuedTurn};
 use crate::model::{Model, ModelStream};
 use crate::policy::Policy;
 use crate::store::StoreError;
@@ -198,7 +198,7 @@ impl Actor {
 
     pub(super) fn resume_turn(&mut self, client: String) -> Result<TurnResumeResult, RpcError> {
         self.check_open()?;
-        let Some(interrupted) = self.log.state().interrupted.clone() else {
+        let Some(CutTurn { id: interrupted, options }) = self.log.state().interrupted.clone() else {
             let message = "no turn of this session was interrupted: send a prompt with turn/start";
             return Err(RpcError::new(ErrorKind::NotResumable, message));
         };
@@ -208,7 +208,8 @@ impl Actor {
             prompt: None,
             attachments: Vec::new(),
             client: Some(client),
-            options: TurnOptions::default(),
+            // As it was asked for; its key stays that of the prompt.
+            options: TurnOptions { idempotency_key: None, ..options },
             resumes: Some(interrupted),
         })?;
         Ok(TurnResumeResult { turn_id: id })

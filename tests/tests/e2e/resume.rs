@@ -155,3 +155,28 @@ fn who_waits_for_a_turn_that_waits_for_a_person_is_told_of_the_stop() {
     assert_eq!(client.finish(&wait).unwrap_err().code, -32004);
     assert!(daemon.wait().success());
 }
+
+/// A turn that goes on keeps what it was asked for: its own model and the form of its answer.
+#[test]
+fn a_resumed_turn_keeps_its_options() {
+    let model = ModelServer::start();
+    let mut daemon = Daemon::with_model(&model);
+    model.reply(Reply::new().text("a").gate("g"));
+    model.reply(Reply::calls("t1", "StructuredOutput", &json!({"n": 1})));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    client.call_ok(
+        "turn/start",
+        &json!({"sessionId": session, "prompt": "count", "model": "test/m2", "outputSchema": schema}),
+    );
+    model.wait_at("g");
+    client.leave();
+    daemon.kill9();
+    daemon.start_again();
+    let client = Client::connect(&daemon);
+    let turn = client.call_ok("turn/resume", &json!({"sessionId": session}))["turnId"].clone();
+    let end = client.call_ok("turn/wait", &json!({"sessionId": session, "turnId": turn}));
+    assert_eq!(end["structuredOutput"], json!({"n": 1}), "{end}");
+    assert_eq!(model.wait_for_request(2).body["model"], "m2");
+}
