@@ -164,6 +164,11 @@ impl Tool for Bash {
         Some(Preview::Command { command: command.to_owned(), parts: vec![part] })
     }
 
+    fn checks_read_files(&self, input: &Value) -> bool {
+        // Paths and git's configuration are looked at only where a command might run unasked.
+        command_of(input).and_then(analyse).is_some()
+    }
+
     fn expect(&self, context: &ToolContext) {
         context.processes.prepare(&shell_spec(context, Place::of(context).cwd));
     }
@@ -402,6 +407,8 @@ mod tests {
             ("rm f", false),
         ] {
             assert_eq!(is_allowed(&scratch, command), allowed, "{command}");
+            let reads = Bash.checks_read_files(&json!({"command": command}));
+            assert_eq!(reads, command != "rm f", "{command}: only where it might be allowed are its paths looked at");
         }
         scratch.write(".git/config", "[core]\n\tfsmonitor = ./evil\n");
         assert!(!is_allowed(&scratch, "git status"), "the folder's own git would run a program");

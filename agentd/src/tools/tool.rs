@@ -150,6 +150,12 @@ pub trait Tool: Send + Sync {
         vec![ContentBlock::text(data.as_str().map_or_else(|| data.to_string(), str::to_owned))]
     }
 
+    /// Whether the checks of this input (validation, permission, preview) may look at files: then they run where that
+    /// holds nobody up, which costs a change of threads.
+    fn checks_read_files(&self, _input: &Value) -> bool {
+        true
+    }
+
     /// The model has begun to write a call of it, whose input is not known yet: what takes time to get ready may be got
     /// ready now. Returns at once and changes nothing that anybody sees.
     fn expect(&self, _context: &ToolContext) {}

@@ -38,7 +38,9 @@ async fn decide(
     opinion: Option<&Opinion>,
 ) -> Result<Verdict, NotRun> {
     let (own, seen, context) = (Arc::clone(tool), input.seen().clone(), job.context.clone());
-    let own = blocking(job, move || own_check(own.as_ref(), own.check_permission(&seen, &context))).await?;
+    let reads_files = tool.checks_read_files(input.seen());
+    let own =
+        blocking(job, reads_files, move || own_check(own.as_ref(), own.check_permission(&seen, &context))).await?;
     let hook = opinion.map(|opinion| match opinion {
         Opinion::Allow(reason) => HookSays::Allow(reason),
         Opinion::Ask(reason) => HookSays::Ask(reason),
@@ -53,7 +55,8 @@ async fn question(
     reason: DecisionReason,
 ) -> Result<PermissionRequest, NotRun> {
     let (own, seen, context) = (Arc::clone(tool), input.seen().clone(), job.context.clone());
-    let (title, preview) = blocking(job, move || (own.title(&seen), own.preview(&seen, &context))).await?;
+    let reads_files = tool.checks_read_files(input.seen());
+    let (title, preview) = blocking(job, reads_files, move || (own.title(&seen), own.preview(&seen, &context))).await?;
     Ok(PermissionRequest {
         request_id: ids::fresh("req"),
         session_id: job.context.session_id.clone(),

@@ -6,6 +6,7 @@ use super::{CallJob, NotRun};
 use crate::base::text;
 use crate::tools::{Tool, ToolContext};
 use serde_json::Value;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 const ERROR_OPEN: &str = "<tool_use_error>";
@@ -69,10 +70,11 @@ pub(super) async fn replace(
 }
 
 /// Validates an input and gives it back, with what observers see of it. Tools may read files here, so it runs
-/// where blocking is allowed.
+/// where blocking is allowed unless the tool says that it does not.
 async fn examine(job: &CallJob, tool: &Arc<dyn Tool>, input: Value) -> Result<(Value, Option<Value>), NotRun> {
     let (own, context) = (Arc::clone(tool), job.context.clone());
-    let checked = blocking(job, move || {
+    let reads_files = tool.checks_read_files(&input);
+    let checked = blocking(job, reads_files, move || {
         validate(own.as_ref(), &input, &context)?;
         let observable = own.observable_input(&input, &context);
         Ok((input, observable))
@@ -109,9 +111,14 @@ fn undiscovered_hint(name: &str) -> String {
 /// Runs a tool's own check, which may read files and may panic.
 pub(super) async fn blocking<T: Send + 'static>(
     job: &CallJob,
+    reads_files: bool,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, NotRun> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| {
+    let done = match reads_files {
+        true => tokio::task::spawn_blocking(work).await.ok(),
+        false => std::panic::catch_unwind(AssertUnwindSafe(work)).ok(),
+    };
+    done.ok_or_else(|| {
         tracing::error!(tool = %job.tool_name, call = %job.context.tool_call_id, "a tool's check panicked");
         let message =
             format!("{} could not be checked, by a fault of agentd itself; its log tells more", job.tool_name);
