@@ -4,7 +4,7 @@ use super::hooks::Told;
 use super::validate::plain;
 use super::{CallJob, NotRun, Ran};
 use crate::base::text;
-use crate::tools::FileChange;
+use crate::tools::{FileChange, Tool};
 use crate::turn::ToolOutcome;
 use proto::content::ContentBlock;
 use proto::event::{ToolCause, ToolEndedDetails, ToolStatus};
@@ -20,8 +20,16 @@ pub(super) struct Ended {
 pub(super) fn of(ending: Result<Ran, NotRun>, told: Told, job: &CallJob) -> Ended {
     let cause = job.cause.get().copied();
     let mut ended = match ending {
-        Ok(ran) => of_run(ran, cause),
-        Err(reason) => Ended { outcome: of_no_run(reason, cause), file_change: None, still_running: Vec::new() },
+        Ok(ran) => {
+            // The tool's own word for people, on the result as the model sees it.
+            let summary = job.tool.as_ref().map_or_else(String::new, |tool| tool.result_text(&ran.output));
+            of_run(ran, summary, cause)
+        }
+        Err(reason) => Ended {
+            outcome: of_no_run(reason, job.tool.as_deref(), cause),
+            file_change: None,
+            still_running: Vec::new(),
+        },
     };
     let details = &mut ended.outcome.details;
     details.new_messages = [told.before, std::mem::take(&mut details.new_messages), told.after].concat();
@@ -29,7 +37,7 @@ pub(super) fn of(ending: Result<Ran, NotRun>, told: Told, job: &CallJob) -> Ende
     ended
 }
 
-fn of_run(ran: Ran, cause: Option<ToolCause>) -> Ended {
+fn of_run(ran: Ran, summary: String, cause: Option<ToolCause>) -> Ended {
     let output = ran.output;
     let cause = output.cause.map(|own| cause.unwrap_or(own));
     let status = match cause {
@@ -41,7 +49,7 @@ fn of_run(ran: Ran, cause: Option<ToolCause>) -> Ended {
         status,
         is_error: output.is_error,
         content: output.content,
-        summary: output.summary,
+        summary,
         persisted_path: output.persisted_path.map(|path| path.display().to_string()),
         duration_ms: ran.duration_ms,
         cause,
@@ -61,7 +69,7 @@ fn of_run(ran: Ran, cause: Option<ToolCause>) -> Ended {
     Ended { outcome, file_change: output.file_change, still_running: output.still_running }
 }
 
-fn of_no_run(reason: NotRun, cause: Option<ToolCause>) -> ToolOutcome {
+fn of_no_run(reason: NotRun, tool: Option<&dyn Tool>, cause: Option<ToolCause>) -> ToolOutcome {
     let (status, text, cause, stops_turn) = match reason {
         NotRun::Failed(text) => (ToolStatus::Failed, text, None, false),
         NotRun::Denied { text, stops_turn } => (ToolStatus::Denied, text, None, stops_turn),
@@ -73,7 +81,10 @@ fn of_no_run(reason: NotRun, cause: Option<ToolCause>) -> ToolOutcome {
     ToolOutcome {
         status,
         is_error: true,
-        summary: text::one_line(plain(&text), 120),
+        summary: match tool {
+            Some(tool) => tool.error_text(plain(&text)),
+            None => text::one_line(plain(&text), 120),
+        },
         content: vec![ContentBlock::text(text)],
         persisted_path: None,
         duration_ms: 0,
