@@ -69,6 +69,8 @@ pub(super) struct Endpoint {
     pub(super) price: Option<Price>,
     /// How long its stream may be silent.
     pub(super) idle: Duration,
+    /// Whether a rate limit that names no time to wait is a spend cap, as with Anthropic's API.
+    pub(super) silence_means_spent: bool,
     /// How long one answer may take in all.
     pub(super) answer: Duration,
 }
@@ -171,6 +173,7 @@ pub(super) fn for_tests(provider: &str, model: &str, base_url: &str, key: &str) 
         output_limit: 128_000,
         price: None,
         idle: Duration::from_secs(30),
+        silence_means_spent: false,
         answer: Duration::from_secs(60),
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Refusal {
     pub(super) should_retry: Option<bool>,
     /// Whether the body was the JSON of an API, not the page of some other server.
     pub(super) from_api: bool,
+    /// Whether it came with headers, in which a time to wait would stand; an error inside a stream has none.
+    pub(super) has_headers: bool,
 }
 
 /// What a retry waits where the server wants one and names no time.
@@ -38,6 +40,7 @@ impl Refusal {
         };
         refusal.status = Some(status);
         refusal.retry_after_ms = retry_after_ms;
+        refusal.has_headers = true;
         refusal
     }
 
@@ -63,6 +66,7 @@ impl Refusal {
             retry_after_ms: None,
             should_retry: None,
             from_api: true,
+            has_headers: false,
         }
     }
 
@@ -166,6 +170,19 @@ impl Refusal {
         }
     }
 
+    /// The kind, by what this endpoint's API means with a limit that names no time: of Anthropic's it is a spend cap
+    /// where the headers would have named one; elsewhere waiting may help.
+    fn kind_at(&self, endpoint: &Endpoint) -> FaultKind {
+        let is_spent = self.says_spend_cap() || self.should_retry == Some(false);
+        let says_enough = self.has_headers && endpoint.silence_means_spent;
+        match self.kind() {
+            FaultKind::RateLimited { retry_after_ms: None } if !is_spent && !says_enough => {
+                FaultKind::RateLimited { retry_after_ms: Some(WANTED_RETRY_MS) }
+            }
+            kind => kind,
+        }
+    }
+
     fn kind_by_status(&self, status: u16) -> FaultKind {
         let retry_after_ms = self.retry_after_ms;
         match status {
@@ -203,7 +220,7 @@ impl Refusal {
 
     /// The fault, in words for people.
     pub(super) fn into_fault(self, endpoint: &Endpoint) -> Fault {
-        let kind = self.kind();
+        let kind = self.kind_at(endpoint);
         let provider = &endpoint.provider;
         let url = endpoint.shown_url();
         let said = self.said(endpoint);

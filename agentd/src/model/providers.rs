@@ -116,6 +116,7 @@ pub(super) fn endpoint(
         output_limit: output_limit(model),
         price: known.and_then(|known| known.price),
         idle: Duration::from_millis(settings.limits.stream_idle_ms.max(1)),
+        silence_means_spent: api == ApiKind::Anthropic,
         answer: Duration::from_millis(settings.limits.answer_ms.max(1)),
     };
     Ok((api, endpoint))

@@ -81,7 +81,7 @@ pub enum FaultKind {
     InvalidRequest,
     /// The prompt does not fit the context window.
     PromptTooLong,
-    /// 429. A retry after the given time; none without one, since that is a spend cap.
+    /// 429. A retry after the given time; none without one, since no waiting helps then: a spend cap.
     RateLimited {
         /// Milliseconds to wait.
         retry_after_ms: Option<u64>,

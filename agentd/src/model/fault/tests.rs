@@ -14,6 +14,9 @@ const LIMITED: FaultKind = FaultKind::RateLimited { retry_after_ms: WAIT };
 /// The kind of a limit that no waiting helps.
 const SPENT: FaultKind = FaultKind::RateLimited { retry_after_ms: None };
 
+/// One that waiting may help, though nobody says how long.
+const WAITS: FaultKind = FaultKind::RateLimited { retry_after_ms: Some(WANTED_RETRY_MS) };
+
 #[test]
 fn statuses_give_kinds() {
     let table: &[(u16, &str, FaultKind)] = &[
@@ -164,6 +167,20 @@ fn messages_name_the_thing_and_the_remedy() {
     assert!(fault(404, "<html>nginx</html>").message.contains("check the base URL of mine"));
 }
 
+/// Of Anthropic's API a limit without a time is a spend cap; elsewhere, and inside a stream, it is not.
+#[test]
+fn a_limit_without_a_time_is_a_spend_cap_for_one_api_only() {
+    let limit = r#"{"error":{"type":"rate_limit_error","message":"x"}}"#;
+    let value = serde_json::from_str(limit).expect("JSON");
+    for (silence_means_spent, expected) in [(true, SPENT), (false, WAITS)] {
+        let endpoint = Endpoint { silence_means_spent, ..for_tests("mine", "m1", "http://127.0.0.1:9", "k") };
+        assert_eq!(Refusal::from_body(429, limit, None).into_fault(&endpoint).kind, expected);
+        assert_eq!(Refusal::from_json(&value).into_fault(&endpoint).kind, WAITS);
+        let spent = r#"{"error":{"type":"insufficient_quota"}}"#;
+        assert_eq!(Refusal::from_body(429, spent, None).into_fault(&endpoint).kind, SPENT);
+    }
+}
+
 #[test]
 fn errors_inside_a_stream_go_by_their_word_or_code() {
     let endpoint = for_tests("mine", "m1", "http://127.0.0.1:9", "canary-key");
@@ -172,7 +189,7 @@ fn errors_inside_a_stream_go_by_their_word_or_code() {
             r#"{"type":"error","error":{"type":"overloaded_error","message":"x"}}"#,
             FaultKind::Overloaded { retry_after_ms: None },
         ),
-        (r#"{"error":{"type":"rate_limit_error","message":"x"}}"#, FaultKind::RateLimited { retry_after_ms: None }),
+        (r#"{"error":{"type":"rate_limit_error","message":"x"}}"#, WAITS),
         (r#"{"error":{"type":"invalid_request_error","message":"x"}}"#, FaultKind::InvalidRequest),
         (r#"{"error":{"code":401,"message":"x"}}"#, FaultKind::Authentication),
         (r#"{"error":{"code":502,"message":"x"}}"#, FaultKind::Overloaded { retry_after_ms: None }),

@@ -228,7 +228,7 @@ async fn errors_inside_a_good_status_are_faults() {
             sse(&[
                 json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "error", "error": {"code": 429, "message": "x"}}]}),
             ]),
-            FaultKind::RateLimited { retry_after_ms: None },
+            FaultKind::RateLimited { retry_after_ms: Some(1_000) },
         ),
         (
             sse(&[json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]})]),
