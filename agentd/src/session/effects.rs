@@ -186,7 +186,8 @@ impl Actor {
             }
             ToolMessage::Started { id, input, decision, go } => {
                 self.resolve_moot(&id, &decision);
-                self.append_in_turn(&Event::ToolStarted { tool_call_id: id, input, decision });
+                self.append_in_turn(&Event::ToolStarted { tool_call_id: id.clone(), input, decision });
+                self.step(Input::ToolStarted { id });
                 // Dropping `go` tells the call that it was not written down, and so must not run.
                 if self.running.as_ref().is_some_and(|turn| turn.storage_error.is_none()) {
                     let _ = go.send(());

@@ -15,6 +15,11 @@ pub enum Input {
     Begin,
     /// The model said something.
     Model(ModelEvent),
+    /// A tool call has its permission and runs now.
+    ToolStarted {
+        /// The call.
+        id: ToolCallId,
+    },
     /// A tool call ended, whether it ran or not.
     ToolEnded {
         /// The call.

@@ -53,10 +53,19 @@ pub struct NewCall {
 struct Call {
     new: NewCall,
     stage: Stage,
+    /// Whether it really runs, and does not only wait for hooks and permission.
+    started: bool,
     /// Why it was told to stop.
     stopped: Option<AbortReason>,
     /// What it changes for later calls, until that is applied.
     change: Option<ContextChange>,
+}
+
+impl Call {
+    /// Whether an interrupt waits for it: only what runs can be left half done.
+    fn blocks(&self) -> bool {
+        self.new.blocks_interrupt && self.started
+    }
 }
 
 /// The calls of one message, in call order.
@@ -95,7 +104,7 @@ impl Schedule {
 
     /// Queues a call behind the others.
     pub fn push(&mut self, new: NewCall) {
-        self.calls.push(Call { new, stage: Stage::Queued, stopped: None, change: None });
+        self.calls.push(Call { new, stage: Stage::Queued, started: false, stopped: None, change: None });
     }
 
     /// Marks as executing, and hands out, the calls that may start now. A call may start when nothing
@@ -117,6 +126,13 @@ impl Schedule {
             started.push((call.new.id.clone(), std::mem::take(&mut call.new.tool), call.new.input.take()));
         }
         started
+    }
+
+    /// Takes note that a call has its permission and runs.
+    pub fn note_start(&mut self, id: &ToolCallId) {
+        if let Some(call) = self.calls.iter_mut().find(|call| call.new.id == *id) {
+            call.started = true;
+        }
     }
 
     /// Takes note that a call ended, whether it ran or not. False if it is unknown or ended before.
@@ -190,7 +206,7 @@ impl Schedule {
                     call.stage = Stage::Completed;
                     stopped.never_started.push(call.new.id.clone());
                 }
-                Stage::Executing if call.stopped.is_none() && reason.stops_call(call.new.blocks_interrupt) => {
+                Stage::Executing if call.stopped.is_none() && reason.stops_call(call.blocks()) => {
                     call.stopped = Some(reason);
                     stopped.running.push(call.new.id.clone());
                 }
@@ -205,7 +221,7 @@ impl Schedule {
     #[must_use]
     pub fn is_interruptible(&self) -> bool {
         let mut running = self.calls.iter().filter(|call| call.stage == Stage::Executing).peekable();
-        running.peek().is_some() && running.all(|call| !call.new.blocks_interrupt)
+        running.peek().is_some() && running.all(|call| !call.blocks())
     }
 
     /// The calls that have not started.

@@ -166,6 +166,24 @@ fn an_interrupt_waits_for_a_writer() {
     assert_eq!(std::fs::read_to_string(daemon.workspace().join("out")).unwrap(), "whole");
 }
 
+/// A question that nobody has answered does not hold up a prompt that interrupts.
+#[test]
+fn an_interrupt_takes_back_an_open_question() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply_to("first", Reply::calls("t1", "Bash", &json!({"command": "touch made"})));
+    model.reply_to("second", Reply::says("done"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "the first");
+    client.events_until("permission.requested");
+    start(&client, &session, "the second", "interrupt");
+    let events = [client.events_until("turn.ended"), client.events_until("turn.ended")].concat();
+    assert_order(&events, &["tool.ended(t1 cancelled)", "turn.ended(aborted_tools)", "turn.ended(completed)"]);
+    assert_eq!(client.call_ok("permission/list", &json!({}))["requests"], json!([]));
+    assert!(!daemon.workspace().join("made").exists());
+}
+
 /// Seed row I06: a call that only reads is cut by a new prompt, and the model is told by what; a setting can change that.
 #[test]
 fn an_interrupt_cuts_a_reader_unless_a_setting_says_otherwise() {

@@ -243,6 +243,7 @@ impl Machine {
             Input::Begin if self.schedule.is_empty() => self.call_model(&mut effects),
             Input::Begin => {}
             Input::Model(event) => self.take_model_event(event, tools, &mut effects),
+            Input::ToolStarted { id } => self.schedule.note_start(&id),
             Input::ToolEnded { id, outcome } => self.take_outcome(&id, *outcome, &mut effects),
             Input::Cancel(kind) => self.cancel(kind, &mut effects),
             Input::Steered => self.steering = true,

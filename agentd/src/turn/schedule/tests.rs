@@ -102,6 +102,8 @@ fn interruptible_needs_running_calls_that_can_all_be_cut() {
     schedule.complete(&"1".into(), None);
     assert!(!schedule.is_interruptible(), "nothing runs any more");
     schedule.start_next();
+    assert!(schedule.is_interruptible(), "the writing call still waits for its permission");
+    schedule.note_start(&"2".into());
     assert!(!schedule.is_interruptible(), "the writing call blocks");
 }
 

@@ -32,6 +32,7 @@ fn an_interrupt_cuts_what_can_be_cut_and_waits_for_the_rest() {
     turn.calls(0, "w", "Write");
     turn.calls(1, "r", "Read");
     turn.stops("tool_use");
+    turn.runs("w");
     turn.take();
     turn.step(Input::Cancel(CancelKind::UserInterrupted));
     assert_eq!(turn.take(), ["ended r Cancelled UserInterrupted", "notice"], "the write runs on");
@@ -46,6 +47,7 @@ fn an_interrupt_of_a_mixed_batch_cuts_one_call() {
     turn.calls(0, "a", "Read");
     turn.calls(1, "b", "Fetch");
     turn.stops("tool_use");
+    turn.runs("b");
     assert!(turn.take().contains(&"start b".to_owned()));
     turn.step(Input::Cancel(CancelKind::UserInterrupted));
     assert_eq!(turn.take(), ["stop a UserInterrupted", "notice"]);
@@ -54,12 +56,24 @@ fn an_interrupt_of_a_mixed_batch_cuts_one_call() {
     assert_eq!(turn.take(), ["ended a Completed", "ended b Completed", "END AbortedTools"]);
 }
 
+/// A call that only waits for its permission can be cut, whatever it would do.
+#[test]
+fn an_interrupt_cuts_a_writer_that_waits_for_permission() {
+    let mut turn = Turn::new();
+    turn.calls(0, "w", "Write");
+    turn.stops("tool_use");
+    turn.take();
+    turn.step(Input::Cancel(CancelKind::UserInterrupted));
+    assert_eq!(turn.take(), ["stop w UserInterrupted"]);
+}
+
 /// Seed row I08: a cancel after an interrupt stops what that one waited for, and a third one changes nothing.
 #[test]
 fn a_cancel_stops_what_an_interrupt_waits_for() {
     let mut turn = Turn::new();
     turn.calls(0, "w", "Write");
     turn.stops("tool_use");
+    turn.runs("w");
     turn.step(Input::Cancel(CancelKind::UserInterrupted));
     turn.take();
     turn.step(Input::Cancel(CancelKind::UserAbort));

@@ -83,6 +83,10 @@ impl Turn {
         self.model(ModelEvent::Fault(Fault { kind, message: "It failed.".to_owned() }));
     }
 
+    fn runs(&mut self, id: &str) {
+        self.step(Input::ToolStarted { id: id.into() });
+    }
+
     fn ends(&mut self, id: &str) {
         self.ends_with(id, |_| {});
     }

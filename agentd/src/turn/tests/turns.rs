@@ -232,6 +232,7 @@ fn a_turn_that_is_over_takes_no_input() {
     for input in [
         Input::Begin,
         Input::Model(ModelEvent::Stopped { reason: "end_turn".into() }),
+        Input::ToolStarted { id: "a".into() },
         Input::ToolEnded { id: "a".into(), outcome: Box::default() },
         Input::Cancel(CancelKind::UserAbort),
         Input::Steered,
