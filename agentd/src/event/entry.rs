@@ -41,6 +41,11 @@ impl Entry {
         }
     }
 
+    /// Whether this is the other one, not only an equal one.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Lets go of the kept bytes; they are made anew when they are asked for.
     pub fn forget_encoding(&self) {
         *self.0.encoded.lock().unwrap_or_else(PoisonError::into_inner) = None;

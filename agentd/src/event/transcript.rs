@@ -1,7 +1,7 @@
 //! The canonical transcript: what the model is to be told, in its order, folded from durable events.
 //! The session actor folds live events into it; a restart folds the journal into the same value.
 
-use super::Entry;
+use super::{Entry, Messages};
 use proto::content::{ContentBlock, MessageBlock, Prompt};
 use proto::event::{Event, PersistedResult, Role};
 use proto::ids::TurnId;
@@ -54,7 +54,7 @@ pub enum UserBlock {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Transcript {
     /// Shared with the model call that is under way; copied only if that outlives the next message.
-    messages: Arc<Vec<Entry>>,
+    messages: Arc<Messages>,
     results: HashMap<String, CallResult>,
     awaited: Vec<String>,
     /// What the person added to the turn that runs; it joins with the turn's next step.
@@ -83,13 +83,13 @@ struct Mark {
 impl Transcript {
     /// The messages; roles alternate, and every tool use has its result in the next message.
     #[must_use]
-    pub fn messages(&self) -> Arc<Vec<Entry>> {
+    pub fn messages(&self) -> Arc<Messages> {
         Arc::clone(&self.messages)
     }
 
     /// Lets go of the bytes that requests were made of; a later request makes them anew, the same.
     pub fn forget_encodings(&self) {
-        self.messages.iter().for_each(Entry::forget_encoding);
+        self.messages.forget_encodings();
     }
 
     /// The calls of the last message that have no result yet, in call order.
@@ -162,7 +162,7 @@ impl Transcript {
                 _ => None,
             })
             .collect();
-        let messages = Arc::make_mut(&mut self.messages);
+        let messages = Arc::make_mut(&mut self.messages).entries();
         let by_same = |entry: &&mut Entry| matches!(&***entry, Message::Assistant { model: by, .. } if *by == model);
         match messages.last_mut().filter(by_same).map(Entry::change) {
             // The server paused, and the model went on: one message, as far as roles go.
@@ -212,7 +212,7 @@ impl Transcript {
     fn rewind(&mut self, turn: &TurnId) {
         let Some(at) = self.marks.iter().position(|mark| mark.turn == *turn) else { return };
         let Some(mark) = self.marks.drain(at..).next() else { return };
-        let messages = Arc::make_mut(&mut self.messages);
+        let messages = Arc::make_mut(&mut self.messages).entries();
         messages.truncate(mark.messages);
         let longer = |last: &&mut Entry| matches!(last.as_ref(), Message::User(blocks) if blocks.len() > mark.blocks);
         if let Some(Message::User(blocks)) = messages.last_mut().filter(longer).map(Entry::change) {
@@ -227,7 +227,7 @@ impl Transcript {
         if blocks.is_empty() {
             return;
         }
-        let messages = Arc::make_mut(&mut self.messages);
+        let messages = Arc::make_mut(&mut self.messages).entries();
         let open = |last: &&mut Entry| matches!(last.as_ref(), Message::User(_));
         match messages.last_mut().filter(open).map(Entry::change) {
             Some(Message::User(before)) => before.extend(blocks),

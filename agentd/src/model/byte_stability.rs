@@ -242,6 +242,85 @@ async fn a_change_of_the_model_leaves_no_bytes_of_the_other() {
     assert_eq!(text_of(&server)[6], bodies[0], "what is forgotten is made anew, the same");
 }
 
+/// A session so long that its older messages go out joined.
+#[derive(Clone, Default)]
+struct Session {
+    log: Vec<Value>,
+    transcript: Transcript,
+}
+
+impl Session {
+    fn happens(&mut self, steps: impl IntoIterator<Item = Step>) {
+        for step in steps {
+            if let Happens(value) = step {
+                self.transcript.apply(&event(&value));
+                self.log.push(value);
+            }
+        }
+    }
+
+    /// Turns with a prompt and an answer that no other turn has.
+    fn grow(&mut self, turns: std::ops::Range<usize>) {
+        for n in turns {
+            let long = |who: &str| format!("{who} {} ", self.log.len()).repeat(LONG);
+            let thinking = json!({"type": "thinking", "thinking": "hm", "signature": "proof"});
+            let answer = json!([thinking, {"type": "text", "text": long("answer")}]);
+            let started = started(&format!("t{n}"), json!(long("prompt")));
+            self.happens([started, said("own/m", answer), ended("completed")]);
+        }
+    }
+
+    fn rewind(&mut self, turn: usize) {
+        self.happens([Happens(json!({"type": "session.rewound", "toTurnId": format!("t{turn}")}))]);
+    }
+
+    /// Asks, and asks once more as if agentd had just been started.
+    async fn ask(&self, model: &dyn Model) {
+        let mut folded = Transcript::default();
+        self.log.iter().for_each(|value| folded.apply(&event(value)));
+        for transcript in [&self.transcript, &folded] {
+            ask(model, &surroundings(), transcript).await;
+        }
+    }
+}
+
+/// Whatever a long session does, its request is the one that would be made of its log.
+#[tokio::test]
+async fn joined_messages_are_those_of_the_log() {
+    for (format, second) in FORMATS.into_iter().zip(FORMATS.into_iter().cycle().skip(1)) {
+        let server = Server::start(vec![Reply::json(400, "{}")]).await;
+        let own = model(&server, format, "own/m");
+        let mut session = Session::default();
+        for turns in [0..6, 6..12, 12..13] {
+            session.grow(turns);
+            session.ask(own.as_ref()).await;
+        }
+        for other in [model(&server, format, "own/n"), model(&server, second, "own/m")] {
+            session.ask(other.as_ref()).await;
+            session.ask(own.as_ref()).await;
+        }
+        session.transcript.forget_encodings();
+        session.ask(own.as_ref()).await;
+        let mut fork = session.clone();
+        fork.rewind(7);
+        fork.happens([started("x", json!("unanswered")), ended("model_error"), started("y", json!("merged"))]);
+        fork.ask(own.as_ref()).await;
+        session.rewind(4);
+        session.grow(4..14);
+        session.ask(own.as_ref()).await;
+        fork.happens([said("own/m", json!([{"type": "text", "text": "at last"}])), ended("completed")]);
+        fork.grow(8..15);
+        fork.ask(own.as_ref()).await;
+        let bodies = text_of(&server);
+        for (n, pair) in bodies.chunks(2).enumerate() {
+            assert!(pair[0] == pair[1], "{format}, request {n}");
+        }
+        let last = &bodies[bodies.len() - 1];
+        assert!(last.len() > 2 << 20, "long enough to be joined");
+        assert!(serde_json::from_str::<&RawValue>(last).is_ok(), "{format}");
+    }
+}
+
 proptest! {
     /// A number that a model wrote comes back from the log as it was; else a restart would change the bytes.
     #[test]

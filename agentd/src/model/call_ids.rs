@@ -2,7 +2,7 @@
 //! another. Used by the decoders of the wire formats.
 
 use crate::base::ids;
-use crate::event::{Entry, Message};
+use crate::event::{Entry, Message, Messages};
 use proto::content::MessageBlock;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use std::sync::Arc;
 /// those of the answer under way.
 #[derive(Debug, Default)]
 pub(super) struct CallIds {
-    past: Arc<Vec<Entry>>,
+    past: Arc<Messages>,
     given: HashSet<String>,
 }
 
 impl CallIds {
-    pub(super) fn of(messages: &Arc<Vec<Entry>>) -> Self {
+    pub(super) fn of(messages: &Arc<Messages>) -> Self {
         Self { past: Arc::clone(messages), given: HashSet::new() }
     }
 
@@ -53,10 +53,10 @@ mod tests {
 
     #[test]
     fn an_id_is_given_once() {
-        let past = Arc::new(vec![Entry::from(Message::Assistant {
+        let past = Arc::new(Messages::from_iter([Entry::from(Message::Assistant {
             content: vec![MessageBlock::ToolUse { id: "call_0".to_owned(), name: "Read".to_owned(), input: json!({}) }],
             model: "m/m".to_owned(),
-        })]);
+        })]));
         let mut ids = CallIds::of(&past);
         assert_eq!(ids.claim("call_1"), "call_1");
         let others = [ids.claim("call_0"), ids.claim("call_1"), ids.claim(""), ids.claim("")];

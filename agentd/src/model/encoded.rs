@@ -3,11 +3,13 @@
 //! encoders of the wire formats; `http` sends the pieces without joining them. Knows no wire format.
 
 use super::ToolDefinition;
+use crate::event::{Entry, Messages, Reader};
 use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 use serde_json::{Map, Value};
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
@@ -107,6 +109,13 @@ impl Writer {
             self.short.push(b',');
         }
         parts.iter().for_each(|part| self.add(part));
+    }
+
+    /// The messages as items of the list, the older ones joined.
+    pub(super) fn messages(&mut self, messages: &Messages, reader: Reader<'_>, encode: impl Fn(&Entry) -> Bytes) {
+        let joined = messages.joined(reader, messages.len(), &encode);
+        joined.pieces.iter().for_each(|piece| self.item(slice::from_ref(piece)));
+        messages.iter().skip(joined.count).for_each(|entry| self.item(&[encode(entry)]));
     }
 
     pub(super) fn end_list(&mut self) {

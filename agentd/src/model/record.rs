@@ -82,7 +82,7 @@ async fn write(file: &Path, call: &RecordedCall) -> std::io::Result<()> {
 mod tests {
     use super::super::replay::Replay;
     use super::*;
-    use crate::event::{Entry, Message};
+    use crate::event::{Entry, Message, Messages};
     use crate::turn::model_event::{BlockKind, Fault, FaultKind};
     use proto::content::MessageBlock;
     use proto::event::DeltaKind;
@@ -107,7 +107,7 @@ mod tests {
 
     fn request(answers: usize) -> ModelRequest {
         let answer = Message::Assistant { content: Vec::new(), model: "mine/m".to_owned() };
-        let messages = std::iter::repeat_n(Entry::from(answer), answers).collect::<Vec<_>>().into();
+        let messages = std::iter::repeat_n(Entry::from(answer), answers).collect::<Messages>().into();
         ModelRequest { escalation: 0, system: "".into(), tools: Arc::new([]), messages }
     }
 

@@ -1,6 +1,6 @@
 //! What a model is asked: the same for every wire format.
 
-use crate::event::Entry;
+use crate::event::Messages;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub struct ModelRequest {
     /// The tools, by name.
     pub tools: Arc<[ToolDefinition]>,
     /// The transcript.
-    pub messages: Arc<Vec<Entry>>,
+    pub messages: Arc<Messages>,
     /// How often this turn's answers were cut by the output limit: each time more is asked for, as far as the
     /// settings and the model allow.
     pub escalation: u32,

@@ -2,7 +2,7 @@
 //! only adds to them, but for the cache markers at its end: prompt caches live by that. Each message is
 //! encoded once. Called by the model; sends nothing.
 
-use crate::event::{Encoding, Entry, Message, UserBlock};
+use crate::event::{Encoding, Entry, Message, Messages, Reader, UserBlock};
 use crate::model::call_ids::safe;
 use crate::model::content::{self, Part};
 use crate::model::encoded::{Body, Prefix, Writer};
@@ -11,6 +11,7 @@ use crate::model::{ModelRequest, ToolDefinition};
 use bytes::Bytes;
 use proto::content::{ContentBlock, MessageBlock};
 use serde_json::{Map, Value, json};
+use std::slice;
 
 /// The name of the format, for encodings that are kept.
 const FORMAT: &str = "anthropic";
@@ -74,7 +75,7 @@ fn tool(tool: &ToolDefinition) -> Map<String, Value> {
     fields
 }
 
-fn messages(endpoint: &Endpoint, messages: &[Entry], body: &mut Writer) {
+fn messages(endpoint: &Endpoint, messages: &Messages, body: &mut Writer) {
     let marks_from = messages
         .iter()
         .enumerate()
@@ -83,11 +84,16 @@ fn messages(endpoint: &Endpoint, messages: &[Entry], body: &mut Writer) {
         .take(MARKED_USER_MESSAGES)
         .last()
         .map_or(messages.len(), |(at, _)| at);
-    body.begin_list("messages");
-    for (at, entry) in messages.iter().enumerate() {
+    let encode = |entry: &Entry| {
         let same_model = entry.is_by(&endpoint.id);
         let encoding = Encoding { format: FORMAT, variant: u32::from(same_model) };
-        let bytes = entry.encoded(encoding, |message| self::message(message, same_model).to_string().into_bytes());
+        entry.encoded(encoding, |message| self::message(message, same_model).to_string().into_bytes())
+    };
+    body.begin_list("messages");
+    let joined = messages.joined(Reader { format: FORMAT, model: &endpoint.id }, marks_from, encode);
+    joined.pieces.iter().for_each(|piece| body.item(slice::from_ref(piece)));
+    for (at, entry) in messages.iter().enumerate().skip(joined.count) {
+        let bytes = encode(entry);
         match entry.as_ref() {
             Message::User(_) if at >= marks_from => body.item(&marked(&bytes, END_OF_MESSAGE)),
             Message::User(_) | Message::Assistant { .. } => body.item(&[bytes]),

@@ -1,7 +1,7 @@
 //! The format over a real connection: whole and cut streams, faults, requests and their caching.
 
 use super::*;
-use crate::event::{Entry, Message, UserBlock};
+use crate::event::{Entry, Message, Messages, UserBlock};
 use crate::model::ToolDefinition;
 use crate::model::endpoint::{Key, Scheme, Secret, for_tests};
 use crate::model::http::Decoder;
@@ -39,7 +39,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         escalation: 0,
         system: "be good".into(),
         tools: vec![tool("Bash"), tool("Read")].into(),
-        messages: messages.into_iter().map(Entry::from).collect::<Vec<_>>().into(),
+        messages: messages.into_iter().map(Entry::from).collect::<Messages>().into(),
     }
 }
 
@@ -461,7 +461,7 @@ fn what_was_encoded_is_shared_with_the_next_request() {
     let messages = [user(&"long ".repeat(10_000)), assistant("anthropic/claude-test", Vec::new()), user("x")];
     let mut entries: Vec<Entry> = messages.map(Entry::from).to_vec();
     let long_pieces = |entries: &[Entry]| -> Vec<*const u8> {
-        let request = ModelRequest { messages: Arc::new(entries.to_vec()), ..request(Vec::new()) };
+        let request = ModelRequest { messages: Arc::new(entries.iter().cloned().collect()), ..request(Vec::new()) };
         let body = encode::body(&endpoint("http://127.0.0.1:1"), &request, &Prefix::default());
         body.places().into_iter().filter(|(_, len)| *len > 40_000).map(|(place, _)| place).collect()
     };

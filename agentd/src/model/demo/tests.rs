@@ -1,7 +1,7 @@
 //! The demonstration, played against results of tools.
 
 use super::*;
-use crate::event::{Entry, Message, UserBlock};
+use crate::event::{Entry, Message, Messages, UserBlock};
 use proto::content::ContentBlock;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ async fn events(messages: &[Message], system: &str) -> Vec<ModelEvent> {
         escalation: 0,
         system: system.into(),
         tools: Vec::new().into(),
-        messages: messages.iter().cloned().map(Entry::from).collect::<Vec<_>>().into(),
+        messages: messages.iter().cloned().map(Entry::from).collect::<Messages>().into(),
     };
     Demo.stream(request).collect().await
 }
@@ -242,7 +242,7 @@ fn counting_is_slow_and_can_be_cancelled_between_numbers() {
             escalation: 0,
             system: "".into(),
             tools: Vec::new().into(),
-            messages: vec![Entry::from(user(prompt))].into(),
+            messages: Messages::from_iter([Entry::from(user(prompt))]).into(),
         };
         let past = Past::of(&request);
         let steps = steps(script::answer(&past), 0, &mut CallIds::default());

@@ -3,7 +3,7 @@
 
 use super::decode::REASONING_FIELDS;
 use super::private;
-use crate::event::{Encoding, Message, UserBlock};
+use crate::event::{Encoding, Message, Reader, UserBlock};
 use crate::model::call_ids::safe;
 use crate::model::content::{self, Part};
 use crate::model::encoded::{self, Body, Prefix, Writer};
@@ -36,11 +36,11 @@ pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest, prefix: &Prefix)
     if !request.system.trim().is_empty() {
         body.item(&[prefix.system.encoded(&request.system, |text| json!({"role": "system", "content": text}))]);
     }
-    for entry in request.messages.iter() {
+    body.messages(&request.messages, Reader { format: FORMAT, model: &endpoint.id }, |entry| {
         let same_model = entry.is_by(&endpoint.id);
         let encoding = Encoding { format: FORMAT, variant: u32::from(same_model) };
-        body.item(&[entry.encoded(encoding, |message| encoded::list(own_messages(message, same_model)))]);
-    }
+        entry.encoded(encoding, |message| encoded::list(own_messages(message, same_model)))
+    });
     body.end_list();
     body.finish()
 }

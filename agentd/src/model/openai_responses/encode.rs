@@ -2,7 +2,7 @@
 //! to them. Nothing refers to what the server keeps: items go back without the server's ids, and reasoning in its
 //! encrypted form. Each message is encoded once. Called by the model; sends nothing.
 
-use crate::event::{Encoding, Entry, Message, UserBlock};
+use crate::event::{Encoding, Entry, Message, Reader, UserBlock};
 use crate::model::call_ids::safe;
 use crate::model::content::{self, Part};
 use crate::model::encoded::{self, Body, Prefix, Writer};
@@ -39,11 +39,11 @@ pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest, prefix: &Prefix)
         body.field("instructions", &[prefix.system.encoded(&request.system, |text| json!(text))]);
     }
     body.begin_list("input");
-    for entry in request.messages.iter() {
+    body.messages(&request.messages, Reader { format: FORMAT, model: &endpoint.id }, |entry| {
         let same_model = entry.is_by(&endpoint.id);
         let encoding = Encoding { format: FORMAT, variant: u32::from(same_model) };
-        body.item(&[entry.encoded(encoding, |message| encoded::list(items(message, same_model)))]);
-    }
+        entry.encoded(encoding, |message| encoded::list(items(message, same_model)))
+    });
     body.end_list();
     body.finish()
 }

@@ -4,7 +4,7 @@ mod any;
 
 use super::*;
 use crate::config::Price;
-use crate::event::{Entry, Message, UserBlock};
+use crate::event::{Entry, Message, Messages, UserBlock};
 use crate::model::ToolDefinition;
 use crate::model::endpoint::for_tests;
 use crate::model::test_server::{Reply, Server};
@@ -36,7 +36,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         escalation: 0,
         system: "be good".into(),
         tools: vec![tool].into(),
-        messages: messages.into_iter().map(Entry::from).collect::<Vec<_>>().into(),
+        messages: messages.into_iter().map(Entry::from).collect::<Messages>().into(),
     }
 }
 
