@@ -120,7 +120,7 @@ impl Transcript {
                 self.join_steering();
                 self.push_user(message.iter().map(|text| UserBlock::Content(ContentBlock::text(text))).collect());
             }
-            Event::TurnEnded { .. } => {
+            Event::TurnEnded { turn_id, .. } if self.has_begun_last(turn_id) => {
                 // Of a turn that was cut, what the person added is told with the next prompt. Results whose
                 // message became void are nobody's.
                 self.join_steering();
@@ -200,6 +200,12 @@ impl Transcript {
         self.push_user(steering);
     }
 
+    /// Whether this is the turn that began last. One that ends before it began, as a cancel ends the prompts that
+    /// wait, is no end of the one that runs.
+    fn has_begun_last(&self, turn: &TurnId) -> bool {
+        self.marks.last().is_some_and(|mark| mark.turn == *turn)
+    }
+
     fn mark(&mut self, turn: &TurnId) {
         let blocks = match self.messages.last().map(Entry::as_ref) {
             Some(Message::User(blocks)) => blocks.len(),
@@ -255,4 +261,69 @@ pub fn text_of(content: &[MessageBlock]) -> String {
         })
         .collect();
     texts.join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The events of two turns: calls that end one by one, a prompt that joins, a pause.
+    fn two_turns() -> Vec<Event> {
+        let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "Read", "input": {}});
+        let text = |text: &str| json!([{"type": "text", "text": text}]);
+        let said = |turn: &str, content| {
+            json!({"type": "message.completed", "messageId": "m", "turnId": turn, "role": "assistant", "content": content,
+                "model": "a/m", "stopReason": "end_turn", "usage": proto::session::Usage::default()})
+        };
+        let ended = |id: &str| {
+            json!({"type": "tool.ended", "toolCallId": id, "status": "completed", "isError": false, "content": text(id),
+                "summary": "", "durationMs": 0})
+        };
+        let over = |turn: &str| {
+            json!({"type": "turn.ended", "turnId": turn, "reason": "completed", "durationMs": 0,
+                "usage": proto::session::Usage::default()})
+        };
+        let started = |turn: &str, prompt: &str| json!({"type": "turn.started", "turnId": turn, "prompt": prompt});
+        [
+            started("t1", "go"),
+            said("t1", json!([call("a"), call("b")])),
+            ended("a"),
+            json!({"type": "turn.steered", "turnId": "t1", "prompt": "and this"}),
+            ended("b"),
+            json!({"type": "turn.continued", "turnId": "t1", "reason": "steered"}),
+            said("t1", text("done")),
+            over("t1"),
+            started("t2", "more"),
+            ended("c"),
+            said("t2", json!([call("c")])),
+            over("t2"),
+        ]
+        .into_iter()
+        .map(|event| serde_json::from_value(event).unwrap())
+        .collect()
+    }
+
+    fn told<'a>(events: impl IntoIterator<Item = &'a Event>) -> Transcript {
+        let mut transcript = Transcript::default();
+        events.into_iter().for_each(|event| transcript.apply(event));
+        transcript
+    }
+
+    /// A prompt that waits may be cancelled at any moment of the turn that runs; the model is told the same.
+    #[test]
+    fn the_end_of_a_prompt_that_waits_changes_nothing_of_the_turn_that_runs() {
+        let events = two_turns();
+        let whole = told(&events);
+        assert_eq!(whole.messages().len(), 7);
+        let mut other = events.last().unwrap().clone();
+        if let Event::TurnEnded { turn_id, .. } = &mut other {
+            *turn_id = "waits".into();
+        }
+        for at in 0..=events.len() {
+            let (before, after) = events.split_at(at);
+            let disturbed = told(before.iter().chain([&other]).chain(after));
+            assert_eq!(disturbed, whole, "after {at} events");
+        }
+    }
 }
