@@ -5,9 +5,9 @@ use super::ModelStream;
 use super::encoded::Body;
 use super::endpoint::{Endpoint, is_loopback};
 use super::fault::{self, Refusal};
+use super::lines::{Lines, MAX_LINE_BYTES};
 use crate::base::environment::Environment;
 use crate::turn::model_event::{Fault, ModelEvent};
-use bytes::Bytes;
 use eventsource_stream::{EventStream, EventStreamError};
 use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -22,10 +22,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the body of a refusal may take, and how much of it is read.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
 const REFUSAL_BYTES: usize = 64 << 10;
-/// One line of a stream; the decoder holds it in memory.
-const MAX_LINE_BYTES: usize = 8 << 20;
-/// One whole answer.
-const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// Bytes that only say "still here" keep a stream alive for this many idle times.
 const PINGS_ALONE: u32 = 6;
 /// How long a stream may linger once its answer is complete.
@@ -318,16 +314,19 @@ impl Answer {
 /// The server-sent events of a response; silence of `idle` ends them.
 fn events(response: Response, idle: Duration) -> BoxStream<'static, SseItem> {
     let bytes = Box::pin(response.bytes_stream());
-    let guarded = stream::unfold(Some((bytes, Meter::default())), move |state| async move {
-        let (mut bytes, mut meter) = state?;
-        match tokio::time::timeout(idle, bytes.next()).await {
-            Ok(Some(Ok(chunk))) => match meter.pass(&chunk) {
-                Ok(()) => Some((Ok(chunk), Some((bytes, meter)))),
-                Err(why) => Some((Err(Broken::Garbage(why)), None)),
-            },
-            Ok(Some(Err(error))) => Some((Err(Broken::Lost(chain(&error.without_url()))), None)),
-            Ok(None) => None,
-            Err(_) => Some((Err(Broken::Lost(silence(idle))), None)),
+    let guarded = stream::unfold(Some((bytes, Lines::default())), move |state| async move {
+        let (mut bytes, mut lines) = state?;
+        loop {
+            match tokio::time::timeout(idle, bytes.next()).await {
+                Ok(Some(Ok(part))) => match lines.take(part) {
+                    Ok(Some(whole)) => return Some((Ok(whole), Some((bytes, lines)))),
+                    Ok(None) => {}
+                    Err(why) => return Some((Err(Broken::Garbage(why)), None)),
+                },
+                Ok(Some(Err(error))) => return Some((Err(Broken::Lost(chain(&error.without_url()))), None)),
+                Ok(None) => return lines.rest().map(|rest| (Ok(rest), None)),
+                Err(_) => return Some((Err(Broken::Lost(silence(idle))), None)),
+            }
         }
     });
     let decoded = EventStream::new(Box::pin(guarded)).map(|item| match item {
@@ -341,30 +340,6 @@ fn events(response: Response, idle: Duration) -> BoxStream<'static, SseItem> {
         Err(EventStreamError::Parser(_)) => Err(Broken::Garbage("its stream is not an event stream".to_owned())),
     });
     Box::pin(decoded)
-}
-
-/// Counts bytes, so that no server can fill the memory.
-#[derive(Default)]
-struct Meter {
-    total: usize,
-    line: usize,
-}
-
-impl Meter {
-    fn pass(&mut self, chunk: &Bytes) -> Result<(), String> {
-        self.total = self.total.saturating_add(chunk.len());
-        self.line = match chunk.iter().rev().position(|byte| *byte == b'\n') {
-            Some(after_break) => after_break,
-            None => self.line.saturating_add(chunk.len()),
-        };
-        if self.total > MAX_ANSWER_BYTES {
-            return Err(format!("its answer is longer than {MAX_ANSWER_BYTES} bytes"));
-        }
-        if self.line > MAX_LINE_BYTES {
-            return Err(format!("a line of its stream is longer than {MAX_LINE_BYTES} bytes"));
-        }
-        Ok(())
-    }
 }
 
 /// The start of a body as text, and why it ended.
@@ -471,19 +446,5 @@ mod tests {
         let variables = BTreeMap::from([("HTTPS_PROXY".to_owned(), "http://[".to_owned())]);
         let refused = remote_client(&Environment::from(variables));
         assert!(refused.is_err_and(|why| why.contains("HTTPS_PROXY")));
-    }
-
-    #[test]
-    fn an_endless_line_is_cut_off_and_short_ones_are_not() {
-        let mut meter = Meter::default();
-        let chunk = Bytes::from(vec![b'x'; 1 << 20]);
-        let results: Vec<bool> = (0..10).map(|_| meter.pass(&chunk).is_ok()).collect();
-        assert_eq!(results.iter().filter(|ok| **ok).count(), 8);
-
-        let mut meter = Meter::default();
-        let mut line = vec![b'x'; 1 << 20];
-        line.push(b'\n');
-        let line = Bytes::from(line);
-        assert!((0..60).all(|_| meter.pass(&line).is_ok()));
     }
 }

@@ -16,6 +16,7 @@ mod encoded;
 mod endpoint;
 mod fault;
 mod http;
+mod lines;
 mod openai_chat;
 mod openai_responses;
 mod providers;
