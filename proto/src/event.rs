@@ -230,6 +230,9 @@ pub enum Event {
         /// Whether it holds what was meant to steer a turn that ended first: those prompts are this one now.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         was_steering: bool,
+        /// Whether it ended the turn that ran, to take its place: it goes before the prompts that wait.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        interrupts: bool,
     },
     /// A prompt is to join the running turn, after the tools that run now.
     #[serde(rename = "turn.steered")]

@@ -138,6 +138,8 @@ pub struct QueuedTurn {
     pub client: Option<String>,
     /// How the turn is to run.
     pub options: TurnOptions,
+    /// Whether it goes before those that only wait: it was to join or to end the turn that ran.
+    pub goes_first: bool,
 }
 
 impl SessionState {
@@ -196,18 +198,20 @@ impl SessionState {
 
     fn apply_turn(&mut self, event: &Event) {
         match event {
-            Event::TurnQueued { turn_id, prompt, attachments, client, options, was_steering } => {
+            Event::TurnQueued { turn_id, prompt, attachments, client, options, was_steering, interrupts } => {
                 self.remember_key(options.idempotency_key.as_ref(), turn_id);
                 if let Some(turn) = self.turn.as_mut().filter(|_| *was_steering) {
                     turn.steering.clear();
                 }
-                self.queue.push_back(QueuedTurn {
+                let queued = QueuedTurn {
                     id: turn_id.clone(),
                     prompt: prompt.clone(),
                     attachments: attachments.clone(),
                     client: client.clone(),
                     options: options.clone(),
-                });
+                    goes_first: *was_steering || *interrupts,
+                };
+                self.enqueue(queued);
             }
             Event::TurnSteered { turn_id, prompt, attachments, client, idempotency_key } => {
                 if let Some(key) = idempotency_key {
@@ -232,6 +236,12 @@ impl SessionState {
             }
             _ => self.apply_answer(event),
         }
+    }
+
+    fn enqueue(&mut self, turn: QueuedTurn) {
+        let waits = |before: &QueuedTurn| turn.goes_first && !before.goes_first;
+        let at = self.queue.iter().position(waits).unwrap_or(self.queue.len());
+        self.queue.insert(at, turn);
     }
 
     fn apply_answer(&mut self, event: &Event) {

@@ -267,6 +267,7 @@ mod tests {
             client: None,
             options: TurnOptions::default(),
             was_steering: false,
+            interrupts: false,
         };
         let mut events = vec![started(), queued("a"), asked("a"), waits];
         let from = SessionId::from("ses_source");

@@ -64,7 +64,7 @@ struct NewTurn {
 
 impl From<QueuedTurn> for NewTurn {
     fn from(queued: QueuedTurn) -> Self {
-        let QueuedTurn { id, prompt, attachments, client, options } = queued;
+        let QueuedTurn { id, prompt, attachments, client, options, .. } = queued;
         Self { id, prompt: Some(prompt), attachments, client, options, resumes: None }
     }
 }
@@ -89,8 +89,14 @@ impl Actor {
             output_schema: params.output_schema,
             token_budget: params.token_budget,
         };
-        let turn =
-            QueuedTurn { id: ids::fresh("turn"), prompt: params.prompt, attachments, client: Some(client), options };
+        let turn = QueuedTurn {
+            id: ids::fresh("turn"),
+            prompt: params.prompt,
+            attachments,
+            client: Some(client),
+            options,
+            goes_first: params.when_busy == Some(WhenBusy::Interrupt),
+        };
         let turn_id = turn.id.clone();
         if !busy {
             self.begin(turn.into())?;
@@ -102,10 +108,11 @@ impl Actor {
             let turn_id = running.machine.turn_id().clone();
             return self.steer(turn_id, turn);
         }
-        let QueuedTurn { id, prompt, attachments, client, options } = turn;
-        let queued = Event::TurnQueued { turn_id: id, prompt, attachments, client, options, was_steering: false };
+        let QueuedTurn { id, prompt, attachments, client, options, goes_first: interrupts } = turn;
+        let queued =
+            Event::TurnQueued { turn_id: id, prompt, attachments, client, options, was_steering: false, interrupts };
         self.log.append(&queued, Room::Normal).map_err(storage_failed)?;
-        if params.when_busy == Some(WhenBusy::Interrupt) {
+        if interrupts {
             self.step(Input::Cancel(CancelKind::UserInterrupted));
         }
         Ok(TurnStartResult { turn_id, state: TurnState::Queued })
@@ -134,6 +141,7 @@ impl Actor {
             client,
             options: TurnOptions::default(),
             was_steering: true,
+            interrupts: false,
         });
     }
 

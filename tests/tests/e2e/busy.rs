@@ -43,6 +43,28 @@ fn a_prompt_can_end_the_turn_and_start_its_own() {
     assert_order(&events, &["turn.ended(aborted_streaming)", "turn.started", "turn.ended(completed)"]);
 }
 
+/// Prompts that wait already stay behind the one that takes the turn's place, and keep their order.
+#[test]
+fn a_prompt_that_ends_the_turn_goes_before_those_that_wait() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply_to("first", Reply::new().text("a long").gate("g"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "the first");
+    model.wait_at("g");
+    for (prompt, when_busy) in [("waits", "queue"), ("waits too", "queue"), ("takes over", "interrupt")] {
+        model.reply_to(prompt, Reply::says("done"));
+        assert_eq!(start(&client, &session, prompt, when_busy)["state"], "queued");
+    }
+    let order: Vec<Value> = (0..4)
+        .flat_map(|_| client.events_until("turn.ended"))
+        .filter(|event| event.kind == "turn.started")
+        .map(|event| event.body["prompt"].clone())
+        .collect();
+    assert_eq!(order, ["the first", "takes over", "waits", "waits too"]);
+}
+
 /// Two prompts steer a turn: both are told after the tools that run, in one message with their results; the turn goes on.
 #[test]
 fn a_prompt_can_join_the_turn_after_its_tools() {
