@@ -102,7 +102,10 @@ impl Machine {
         let from = std::mem::replace(&mut self.settings.model, fallback.clone());
         effects.push(Effect::Append(Event::ModelSwitched { from, to: fallback.clone(), reason: fault.message }));
         effects.push(Effect::SwitchModel { model: fallback });
-        self.continue_turn(ContinueReason::ModelFallback, None, effects);
+        // The other model can't go on with an answer that the first one's server only paused.
+        let paused = std::mem::take(&mut self.tries.pauses) > 0;
+        let message = paused.then(|| wording::GO_ON_FOR_ANOTHER.to_owned());
+        self.continue_turn(ContinueReason::ModelFallback, message, effects);
     }
 
     /// The context was made smaller, or could not be.

@@ -10,6 +10,8 @@ pub(super) const GO_ON_AFTER_LIMIT: &str = "Your answer was cut off by the outpu
 /// The connection cut an answer.
 pub(super) const GO_ON_AFTER_BREAK: &str =
     "Your answer was cut off by a broken connection. Go on exactly where it stopped.";
+/// Another model takes over after an answer that was paused.
+pub(super) const GO_ON_FOR_ANOTHER: &str = "The answer above was paused before its end. Go on where it stopped.";
 /// The answer is to be data, and none came.
 pub(super) const OUTPUT_IS_MISSING: &str =
     "The answer is not complete: call the StructuredOutput tool now, with the whole answer as its input.";

@@ -59,6 +59,27 @@ fn the_fallback_comes_after_some_attempts_and_once() {
     assert_eq!(turn.take(), ["END ModelError overloaded"]);
 }
 
+/// An answer that its server paused is the first model's; the other one is told to go on, and begins a message of its own.
+#[test]
+fn the_fallback_after_a_pause_is_told_to_go_on() {
+    for paused in [false, true] {
+        let mut turn = with_fallback();
+        if paused {
+            turn.says(0, "searching");
+            turn.stops("pause_turn");
+        }
+        turn.says(0, "and");
+        let effects = turn
+            .machine
+            .step(Input::Model(ModelEvent::Fault(Fault { kind: OVERLOADED, message: String::new() })), &Tools);
+        let told = effects.iter().find_map(|effect| match effect {
+            Effect::Append(Event::TurnContinued { message, .. }) => Some(message.is_some()),
+            _ => None,
+        });
+        assert_eq!(told, Some(paused), "{effects:?}");
+    }
+}
+
 /// What another server may not have: the fallback takes over when the attempts are used up, not for a wrong request.
 #[test]
 fn which_faults_lead_to_the_fallback() {
