@@ -19,7 +19,7 @@ pub struct StructuredOutput {
 
 impl StructuredOutput {
     /// Its name.
-    pub const NAME: &str = "StructuredOutput";
+    pub const NAME: &str = crate::turn::OUTPUT_TOOL;
 
     /// The tool for a schema.
     ///

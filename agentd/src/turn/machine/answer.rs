@@ -1,6 +1,7 @@
 //! What the model says: blocks as they stream in, calls queued as soon as they are whole, the message's end.
 
 use super::{Machine, Phase, Stop, ToolTraits};
+use crate::turn::OUTPUT_TOOL;
 use crate::turn::effect::Effect;
 use crate::turn::model_event::ModelEvent;
 use crate::turn::schedule::NewCall;
@@ -53,6 +54,7 @@ impl Machine {
             return;
         };
         let id = self.unique(id);
+        self.gave_output |= name == OUTPUT_TOOL;
         let traits = tools.traits(&name, &input);
         effects.push(Effect::Append(Event::ToolQueued {
             tool_call_id: id.clone(),

@@ -139,6 +139,8 @@ struct Tries {
     pauses: u32,
     /// Times that a Stop hook, or the lack of the wanted data, sent the model back in a row.
     blocks: u32,
+    /// Rounds in which the wanted data was given and did not fit.
+    misfits: u32,
     /// Times that the token budget sent the model back.
     nudges: u32,
     /// Whether the context was compacted.
@@ -165,6 +167,8 @@ pub struct Machine {
     pause_ms: u64,
     hook_stop: Option<String>,
     structured_output: Option<Value>,
+    /// Whether the wanted data was given in the round under way.
+    gave_output: bool,
     ending: Option<Ending>,
 }
 
@@ -188,6 +192,7 @@ impl Machine {
             pause_ms: 0,
             hook_stop: None,
             structured_output: None,
+            gave_output: false,
             ending: None,
         }
     }

@@ -18,6 +18,8 @@ const MAX_TRUNCATIONS: u32 = 3;
 const MAX_PAUSES: u32 = 8;
 /// Times in a row that a Stop hook may send the model back; after that the person should look.
 const MAX_BLOCKS: u32 = 8;
+/// Rounds in which the wanted data may be given without fitting its schema.
+const MAX_MISFITS: u32 = 5;
 /// Times that a token budget sends the model back.
 const MAX_NUDGES: u32 = 10;
 /// A goal counts as reached from here on, in percent: the last stretch is not worth another request.
@@ -75,6 +77,12 @@ impl Machine {
         if self.structured_output.is_some() {
             return Next::End(EndReason::Completed, None);
         }
+        self.tries.misfits += u32::from(self.settings.wants_output && self.gave_output);
+        if self.tries.misfits >= MAX_MISFITS {
+            let message = "The model gave its answer five times, and it never fitted outputSchema: make the schema simpler, \
+                           or choose another model.";
+            return Next::fail("structuredOutputMissing", message);
+        }
         self.rounds += 1;
         if self.settings.max_rounds.is_some_and(|max| self.rounds >= max) {
             return Next::End(EndReason::MaxTurns, None);
@@ -130,7 +138,7 @@ impl Machine {
                 true => self.blocked(wording::OUTPUT_IS_MISSING.to_owned()),
                 false => Next::fail(
                     "structuredOutputMissing",
-                    "The model did not give its answer in the form of outputSchema.",
+                    "The model did not give its answer in the form of outputSchema: send the prompt again, or choose another model.",
                 ),
             };
         }
@@ -181,6 +189,7 @@ impl Machine {
 
     pub(super) fn continue_turn(&mut self, reason: ContinueReason, message: Option<String>, effects: &mut Vec<Effect>) {
         self.steering = false;
+        self.gave_output = false;
         self.schedule = self.schedule.next_message();
         self.last_stop = Stop::Done;
         effects.push(Effect::Append(Event::TurnContinued { turn_id: self.settings.id.clone(), reason, message }));

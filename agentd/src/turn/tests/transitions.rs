@@ -137,6 +137,33 @@ fn an_answer_as_data_ends_the_turn() {
     assert_eq!(last(&mut turn), "END ModelError structuredOutputMissing");
 }
 
+/// Seed row X11: a model that gives its answer in a wrong form over and over, with words in between or without, is not
+/// asked for ever.
+#[test]
+fn an_answer_that_never_fits_ends_the_turn() {
+    let rounds = |says: bool| {
+        let mut turn = Turn::with(|settings| settings.wants_output = true);
+        for round in 1.. {
+            let id = format!("a{round}");
+            turn.calls(0, &id, "StructuredOutput");
+            turn.stops("tool_use");
+            turn.ends_with(&id, |outcome| outcome.status = ToolStatus::Failed);
+            let end = last(&mut turn);
+            if end != "call" {
+                return (round, end);
+            }
+            if says {
+                turn.says(0, "done");
+                turn.stops("end_turn");
+            }
+        }
+        unreachable!()
+    };
+    for says in [false, true] {
+        assert_eq!(rounds(says), (5, "END ModelError structuredOutputMissing".to_owned()));
+    }
+}
+
 #[test]
 fn a_pause_goes_on_and_a_refusal_ends() {
     let mut turn = Turn::new();
