@@ -266,7 +266,7 @@ pub fn text_of(content: &[MessageBlock]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     /// The events of two turns: calls that end one by one, a prompt that joins, a pause.
     fn two_turns() -> Vec<Event> {
@@ -325,5 +325,65 @@ mod tests {
             let disturbed = told(before.iter().chain([&other]).chain(after));
             assert_eq!(disturbed, whole, "after {at} events");
         }
+    }
+
+    fn folded(events: &[Value]) -> Transcript {
+        let mut transcript = Transcript::default();
+        for event in events {
+            transcript.apply(&serde_json::from_value(event.clone()).unwrap());
+        }
+        transcript
+    }
+
+    fn ended(id: &str, beside: &str) -> Value {
+        json!({"type": "tool.ended", "toolCallId": id, "status": "completed", "isError": false, "summary": "",
+               "durationMs": 1, "content": [{"type": "text", "text": format!("of {id}")}],
+               "newMessages": [{"type": "text", "text": beside}]})
+    }
+
+    /// Each message in a word or two: who speaks, and what.
+    fn lines(transcript: &Transcript) -> Vec<String> {
+        let user = |block: &UserBlock| match block {
+            UserBlock::ToolResult { tool_use_id, content, .. } => {
+                format!("{tool_use_id}={}", proto::content::plain_text(content))
+            }
+            UserBlock::Content(block) => proto::content::plain_text(std::slice::from_ref(block)),
+        };
+        let own = |block: &MessageBlock| match block {
+            MessageBlock::ToolUse { id, .. } => format!("call {id}"),
+            block => text_of(std::slice::from_ref(block)),
+        };
+        let messages = transcript.messages();
+        let line = |entry: &Entry| match entry.as_ref() {
+            Message::User(blocks) => format!("user: {}", blocks.iter().map(user).collect::<Vec<_>>().join(", ")),
+            Message::Assistant { content, .. } => {
+                format!("model: {}", content.iter().map(own).collect::<Vec<_>>().join(", "))
+            }
+        };
+        messages.iter().map(line).collect()
+    }
+
+    /// Seed rows L06, C08, L13: what comes next is what was there, the answer, one message with a result for each call in call
+    /// order whatever ended first, and after them what the tools and the person add.
+    #[test]
+    fn the_next_request_is_the_last_one_with_what_came_since() {
+        let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "Read", "input": {}});
+        let mut events = vec![
+            json!({"type": "turn.started", "turnId": "t", "prompt": "go",
+                   "attachments": [{"type": "text", "text": "a file changed"}]}),
+            ended("c2", "beside c2"),
+            json!({"type": "message.completed", "messageId": "m", "turnId": "t", "role": "assistant", "model": "a/m",
+                   "stopReason": "tool_use", "usage": {}, "content": [{"type": "text", "text": "so"}, call("c1"), call("c2")]}),
+        ];
+        let open = ["user: go, a file changed", "model: so, call c1, call c2"];
+        assert_eq!(lines(&folded(&events)), open, "c1 has not ended");
+        assert_eq!(folded(&events).unanswered().collect::<Vec<_>>(), ["c1"]);
+        events.push(json!({"type": "turn.steered", "turnId": "t", "prompt": "and this"}));
+        events.push(ended("c1", "beside c1"));
+        let results = "user: c1=of c1, c2=of c2, beside c1, beside c2";
+        assert_eq!(lines(&folded(&events)), [&open[..], &[results]].concat());
+        events.push(json!({"type": "turn.continued", "turnId": "t", "reason": "steered"}));
+        let joined = format!("{results}, and this");
+        assert_eq!(lines(&folded(&events)), [&open[..], &[joined.as_str()]].concat());
     }
 }

@@ -1,5 +1,6 @@
 //! Cancel means stopped: the stream, the tool, the whole process tree; and it may be said twice.
 
+use crate::fifo::Fifo;
 use serde_json::{Value, json};
 use std::fs;
 use tests::{Client, Daemon, ModelServer, Reply, assert_order, fake_program};
@@ -30,6 +31,7 @@ fn a_stream_is_closed_and_the_session_goes_on() {
     assert_order(&client.run(&session, "hello?"), &["turn.ended(completed)"]);
 }
 
+/// Seed row I08: a cancel stops a command that an interrupt would wait for, with all that it started.
 #[test]
 fn a_process_tree_is_gone_when_the_answer_comes() {
     let model = ModelServer::start();
@@ -57,6 +59,45 @@ fn a_process_tree_is_gone_when_the_answer_comes() {
     other.leave();
     let results = model.wait_for_request(2).messages()[2].clone();
     assert_eq!(results["content"][0]["is_error"], true, "{results}");
+}
+
+/// Seed row I11: of a cancelled batch the model is told what is done, what was cut and what never ran.
+#[test]
+fn finished_results_are_kept_and_the_rest_is_told_of() {
+    let model = ModelServer::start();
+    let daemon = with_bash(&model);
+    let _held = Fifo::new(&daemon.workspace(), "p");
+    fs::write(daemon.workspace().join("a"), "one").unwrap();
+    let calls = Reply::new()
+        .tool("t1", "Read", &json!({"file_path": "a"}))
+        .tool("t2", "Bash", &json!({"command": "cat p > out"}))
+        .tool("t3", "Bash", &json!({"command": "touch late"}));
+    model.reply(calls);
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "go");
+    // All of the answer has to be there, and its second call has to run.
+    let (mut whole, mut runs) = (false, false);
+    client.events_while("until t2 runs", |event| {
+        whole |= event.kind == "message.completed";
+        runs |= event.kind == "tool.started" && event.text("toolCallId") == "t2";
+        !(whole && runs)
+    });
+    cancel(&client, &session);
+    client.events_until("turn.ended");
+    model.reply(Reply::says("I see"));
+    client.run(&session, "what happened?");
+    let request = model.wait_for_request(2);
+    let results = request.messages()[2]["content"].as_array().unwrap();
+    let told = |at: usize| results[at]["content"][0]["text"].as_str().unwrap();
+    let ids = results.iter().filter_map(|block| block["tool_use_id"].as_str());
+    assert_eq!(ids.collect::<Vec<_>>(), ["t1", "t2", "t3"]);
+    let errors = results[..3].iter().map(|result| &result["is_error"]);
+    assert_eq!(errors.collect::<Vec<_>>(), [&Value::Null, &json!(true), &json!(true)]);
+    assert!(told(0).contains("one"), "{results:?}");
+    assert!(told(1).starts_with("Cancelled by the user."), "{results:?}");
+    assert!(results[2].to_string().contains("Not run: the call was stopped before it started."), "{results:?}");
+    assert!(!daemon.workspace().join("late").exists());
 }
 
 #[test]

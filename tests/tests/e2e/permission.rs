@@ -62,6 +62,7 @@ fn a_denial_with_a_message_tells_the_model_why() {
     assert!(!written(&daemon, "a"));
 }
 
+/// Seed row I05: a no without a word ends the turn.
 #[test]
 fn a_bare_denial_ends_the_turn_and_the_session_goes_on() {
     let model = ModelServer::start();

@@ -48,6 +48,10 @@ fn what_can_not_run_says_why() {
         assert!(text.ends_with("</tool_use_error>"), "{text}");
         assert!(!ended(&events, call).text("summary").contains('<'), "people need no tags");
     }
+    let request = model.wait_for_request(2);
+    let [_, _, told] = request.messages() else { panic!("a prompt, an answer and its results") };
+    let flags: Vec<&Value> = told["content"].as_array().unwrap().iter().map(|result| &result["is_error"]).collect();
+    assert_eq!((&told["role"], flags), (&json!("user"), vec![&json!(true); 4]));
     let queued =
         |call: &str| events.iter().find(|event| event.kind == "tool.queued" && event.text("toolCallId") == call);
     assert_eq!(queued("t3").unwrap().body["concurrencySafe"], false);

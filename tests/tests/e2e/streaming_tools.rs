@@ -153,6 +153,57 @@ fn a_reader_fails_alone_and_no_match_is_no_failure() {
     assert_order(&events, &["tool.ended(t1 completed)", "tool.ended(t2 failed)", "tool.ended(t3 completed)"]);
 }
 
+/// Seed row C04: no more calls run at once than the setting or the client's variable says; what is over waits for one that
+/// ends.
+#[test]
+fn the_cap_holds_back_what_is_over_it() {
+    for (settings, env) in [
+        (json!({"tools": {"maxConcurrency": 2}}), json!({})),
+        (json!({}), json!({"CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY": "2"})),
+    ] {
+        let model = ModelServer::start();
+        let daemon = Daemon::builder().model(&model).settings(&settings).start();
+        let pipes: Vec<Fifo> = (1..=3).map(|n| Fifo::new(&daemon.workspace(), &format!("p{n}"))).collect();
+        let cat = |n: usize| json!({"command": format!("cat p{n}")});
+        model.reply((1..=3).fold(Reply::new(), |reply, n| reply.tool(&format!("t{n}"), "Bash", &cat(n))));
+        model.reply(Reply::says("done"));
+        let client = Client::connect(&daemon);
+        let session = client.session_with(&json!({"cwd": daemon.workspace(), "env": env}));
+        client.prompt(&session, "go");
+        let mut events = take_started(&client, 2);
+        pipes[1].release("two");
+        events.extend(client.events_while("until t3 starts", |event| !is(event, "tool.started", "t3")));
+        assert_order(&events, &["tool.started(t1)", "tool.ended(t2 completed)", "tool.started(t3)"]);
+        pipes[0].release("one");
+        pipes[2].release("three");
+        client.events_until("turn.ended");
+        let results = model.wait_for_request(2).tool_results();
+        assert_eq!(results.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), ["one", "two", "three"]);
+    }
+}
+
+/// Seed row C06: with `bash_any` a failed command that only reads stops the others too, with `off` none does.
+#[test]
+fn a_setting_says_which_failures_stop_the_others() {
+    for (policy, failing, late) in [
+        ("bash", "cat missing", "completed"),
+        ("bash_any", "cat missing", "cancelled"),
+        ("off", "mkdir made && false", "completed"),
+    ] {
+        let model = ModelServer::start();
+        let settings = json!({"permissions": {"allow": ["Bash"]}, "tools": {"cascade": policy}});
+        let daemon = Daemon::builder().model(&model).settings(&settings).start();
+        let failing = json!({"command": failing});
+        let touch = json!({"command": "touch late"});
+        model.reply(Reply::new().tool("t1", "Bash", &failing).tool("t2", "Bash", &touch)).reply(Reply::says("done"));
+        let client = Client::connect(&daemon);
+        let session = client.session(&daemon.workspace());
+        let events = client.run(&session, "go");
+        assert_order(&events, &["tool.ended(t1 failed)", &format!("tool.ended(t2 {late})"), "turn.ended(completed)"]);
+        assert_eq!(daemon.workspace().join("late").exists(), late == "completed", "{policy}");
+    }
+}
+
 /// Seed row C11: what a later call prints is passed on at once, while an earlier one still runs.
 #[test]
 fn progress_of_a_later_call_is_passed_on_at_once() {

@@ -115,6 +115,7 @@ fn prompts_wait_their_turn_and_a_key_is_sent_once() {
     assert_eq!(model.requests().len(), 2);
 }
 
+/// Seed row L05: a limit of two allows two tool rounds, and the next prompt goes on from there.
 #[test]
 fn a_turn_ends_at_its_limit_of_rounds() {
     let model = ModelServer::start();
@@ -129,6 +130,20 @@ fn a_turn_ends_at_its_limit_of_rounds() {
     // The transcript is whole all the same: the next prompt is a valid request.
     model.reply(Reply::says("fine"));
     assert_order(&client.run(&session, "and now?"), &["turn.ended(completed)"]);
+}
+
+/// Seed row L10: the tools of the answer that used up the token budget still run; then the turn ends.
+#[test]
+fn a_turn_ends_at_its_token_budget_after_the_tools() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::calls("t1", "Glob", &json!({"pattern": "*"})).usage(100, 20));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.call_ok("turn/start", &json!({"sessionId": session, "prompt": "loop", "tokenBudget": {"max": 20}}));
+    let events = client.events_until("turn.ended");
+    assert_order(&events, &["tool.ended(t1 completed)", "turn.ended(token_budget)"]);
+    assert_eq!(model.requests().len(), 1);
 }
 
 #[test]

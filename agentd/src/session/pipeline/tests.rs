@@ -42,6 +42,7 @@ struct StandIn {
     verdict: ToolVerdict,
     limit: usize,
     defers: bool,
+    needs_person: bool,
     work: Box<Work>,
 }
 
@@ -55,7 +56,7 @@ impl StandIn {
 
     fn works(work: impl Fn(Value, ToolContext) -> BoxFuture<'static, ToolOutput> + Send + Sync + 'static) -> Self {
         let verdict = ToolVerdict::Allow { detail: "harmless".into() };
-        Self { trace: Trace::default(), verdict, limit: 100, defers: false, work: Box::new(work) }
+        Self { trace: Trace::default(), verdict, limit: 100, defers: false, needs_person: false, work: Box::new(work) }
     }
 
     fn asks(self) -> Self {
@@ -78,6 +79,10 @@ impl Tool for StandIn {
 
     fn should_defer(&self) -> bool {
         self.defers
+    }
+
+    fn requires_user_interaction(&self) -> bool {
+        self.needs_person
     }
 
     fn kind(&self) -> ToolKind {

@@ -2,6 +2,7 @@
 
 use super::*;
 use proto::event::ProgressStream;
+use proto::session::Mode;
 
 fn error_of(text: &str) -> &str {
     let inner = text.strip_prefix("<tool_use_error>").and_then(|text| text.strip_suffix("</tool_use_error>"));
@@ -79,6 +80,21 @@ async fn each_check_can_stop_the_call() {
     let told = bench.run(input("x")).await;
     assert_eq!((told.outcome.status, told.text.as_str()), (ToolStatus::Denied, "Not allowed: never. Nothing was run."));
     assert_eq!(bench.trace(), ["validate", r#"permission {"text":"x"}"#]);
+}
+
+/// Seed row T14: a tool that needs a person is asked about in bypass too, though nothing speaks against it.
+#[tokio::test]
+async fn a_tool_that_needs_a_person_asks_in_bypass() {
+    let stand_in = || StandIn::gives(said("x"));
+    let mut bench = Bench::new(stand_in());
+    bench.policy.mode = Mode::BypassPermissions;
+    assert!(bench.run(input("x")).await.asked.is_empty());
+    let mut bench = Bench::new(StandIn { needs_person: true, ..stand_in() });
+    bench.policy.mode = Mode::BypassPermissions;
+    bench.policy.allow.push((Rule::parse("StandIn").unwrap(), "user"));
+    bench.answer = Some(Answer::Allow { updated_input: None, reason: by_person() });
+    let told = bench.run(input("x")).await;
+    assert_eq!((told.asked.len(), told.text.as_str()), (1, "x"));
 }
 
 /// Seed row T02: a call by an alias is judged by the tool's own name.
