@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // a test may stop at what it did not expect
 
 use agentd::base::environment::Environment;
-use agentd::process::{CommandSpec, End, Limits, Processes};
+use agentd::process::{CommandSpec, End, Limits, Processes, ShellSpec};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +25,11 @@ fn own_children() -> Vec<u32> {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     let lists = tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default());
     lists.flat_map(|list| list.split_whitespace().map(|pid| pid.parse().unwrap()).collect::<Vec<u32>>()).collect()
+}
+
+fn is_alive(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -65,6 +70,16 @@ async fn orphans_are_adopted_listed_ended_and_reaped() {
     let hidden = std::fs::read_to_string(dir.path().join("hidden")).unwrap();
     assert!(own_children().contains(&hidden.trim().parse().unwrap()));
     assert_eq!(processes.stop_all(Duration::from_secs(5)).await, [0; 0]);
+
+    // Shells that are let go of while they are being started, as by a turn that ends just before agentd does.
+    let CommandSpec { session_id, cwd, env, outputs_dir, .. } = spec("", dir.path());
+    let shell = ShellSpec { session_id, shell: "/bin/bash".to_owned(), cwd, env, outputs_dir };
+    for _ in 0..20 {
+        processes.prepare(&shell);
+        processes.let_go(&shell.session_id);
+        assert_eq!(processes.stop_all(Duration::from_secs(5)).await, [0; 0]);
+        assert_eq!(own_children().into_iter().filter(|pid| is_alive(*pid)).collect::<Vec<_>>(), [0; 0]);
+    }
 
     while !own_children().is_empty() {
         tokio::task::yield_now().await;

@@ -96,7 +96,7 @@ impl Processes {
             return;
         }
         let (processes, wanted) = (Arc::downgrade(self), spec.clone());
-        let shell = tokio::task::spawn_blocking(move || match processes.upgrade() {
+        let shell = self.starts().spawn_blocking(move || match processes.upgrade() {
             Some(processes) => processes.start_waiting(&wanted),
             None => Err(io::Error::other("agentd is stopping")),
         });
@@ -108,9 +108,11 @@ impl Processes {
         drop(self.lock_shelf().remove(session));
     }
 
-    /// Lets all of them go.
-    pub(super) fn let_all_go(&self) {
+    /// Lets all of them go, and waits for those that are being started: each has ended or is a child by then.
+    pub(super) async fn let_all_go(&self) {
         self.lock_shelf().clear();
+        self.starts().close();
+        self.starts().wait().await;
     }
 
     /// Runs a line: in the session's waiting shell if it fits, else in a new one.

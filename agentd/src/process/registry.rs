@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, UNIX_EPOCH};
+use tokio_util::task::TaskTracker;
 
 /// The processes that this daemon has started for tools. One value for the whole daemon.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub struct Processes {
     starting: RwLock<()>,
     /// Shells that wait for a line.
     shelf: Mutex<Shelf>,
+    /// Those of them that are being started, wanted or not.
+    starts: TaskTracker,
     /// Calls with live processes, by their shell.
     calls: Mutex<HashMap<u32, Call>>,
     subreaper: AtomicBool,
@@ -68,6 +71,7 @@ impl Processes {
             managed: Mutex::default(),
             starting: RwLock::default(),
             shelf: Mutex::default(),
+            starts: TaskTracker::new(),
             calls: Mutex::default(),
             subreaper: AtomicBool::new(false),
         }
@@ -117,13 +121,12 @@ impl Processes {
     /// Stops everything, also what hid from its call and came to agentd as an orphan. Returns what could not
     /// be stopped.
     pub async fn stop_all(&self, grace: Duration) -> Vec<u32> {
-        self.let_all_go();
+        self.let_all_go().await;
         let known = self.stop_calls(self.calls_of(None), grace).await;
         if !self.subreaper.load(Ordering::Acquire) {
             return known;
         }
-        let marks = Marks::Strays { managed: self.lock_managed().clone() };
-        union(known, tree::kill_tree(&marks, grace).await)
+        union(known, tree::kill_tree(&Marks::Children, grace).await)
     }
 
     async fn stop_calls(&self, calls: Vec<Call>, grace: Duration) -> Vec<u32> {
@@ -161,6 +164,10 @@ impl Processes {
 
     pub(super) fn shelf(&self) -> &Mutex<Shelf> {
         &self.shelf
+    }
+
+    pub(super) fn starts(&self) -> &TaskTracker {
+        &self.starts
     }
 
     /// Starts a child and enters it as managed in one step, as far as the reaper sees.

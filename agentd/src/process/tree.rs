@@ -26,8 +26,8 @@ pub(super) enum Marks {
     Call { root: u32, variables: [String; 2], output: PathBuf },
     /// Those that carry a session's variable, whichever agentd started them.
     Session { variable: [String; 1] },
-    /// Children of agentd that nobody waits for: what hid from all other marks and came to it as an orphan.
-    Strays { managed: HashSet<u32> },
+    /// Children of agentd: also what hid from all other marks and came to it as an orphan, and shells that waited.
+    Children,
 }
 
 impl Marks {
@@ -75,7 +75,7 @@ impl Marks {
                     || table::writes_to(process.pid, output)
             }
             Self::Session { variable } => table::has_variables(process.pid, variable),
-            Self::Strays { managed } => process.ppid == own && !managed.contains(&process.pid),
+            Self::Children => process.ppid == own,
         }
     }
 
