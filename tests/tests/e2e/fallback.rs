@@ -39,6 +39,9 @@ fn in_mid_stream_with_a_tool_running() {
     assert_eq!(retry.messages().len(), 1, "{:?}", retry.messages());
     assert_eq!(retry.last_user_text(), "go");
     assert!(daemon.workspace().join("made").exists() && !daemon.workspace().join("void").exists());
+    let answers = events.iter().filter(|event| event.kind == "message.completed");
+    assert!(answers.clone().all(|answer| answer.text("model") == "test/other"), "{events:?}");
+    assert_eq!(answers.count(), 2);
     let results = model.wait_for_request(3).tool_results();
     assert_eq!(results.len(), 1, "{results:?}");
     drop(pipe);

@@ -43,15 +43,20 @@ fn a_whole_answer_resets_the_output_limit() {
     assert_eq!(last(&mut turn), "call");
 }
 
-/// Seed row L10: the tool of the last allowed round still runs; then the budget ends the turn.
+/// Seed row L10: the tools of the last allowed round still run, those that wait too; then the budget ends the turn.
 #[test]
 fn a_token_budget_ends_the_turn_after_its_tools() {
     let mut turn = Turn::with(|settings| settings.budget = TokenBudget { max: Some(10), goal: None });
     written(&mut turn, 12);
-    round(&mut turn, "a");
+    turn.calls(0, "a", "Bash");
+    turn.calls(1, "b", "Bash");
+    turn.stops("tool_use");
+    turn.ends("a");
+    turn.ends("b");
     let words = turn.take();
-    assert!(words.contains(&"ended a Completed".to_owned()), "{words:?}");
-    assert_eq!(words.last().unwrap(), "END TokenBudget");
+    let runs =
+        ["start a", "message 2 tool_use", "ended a Completed", "start b", "ended b Completed", "END TokenBudget"];
+    assert_eq!(words.into_iter().filter(|word| !word.starts_with("queued")).skip(1).collect::<Vec<_>>(), runs);
 }
 
 /// Seed row L03: without tools come Stop hooks, then the budget, then the end.
