@@ -159,12 +159,6 @@ impl ModelServer {
         self.state(|state| state.ends.get(&n).copied())
     }
 
-    /// The violations so far; they count as seen and no longer fail the test.
-    #[must_use]
-    pub fn take_violations(&self) -> Vec<String> {
-        self.state(|state| std::mem::take(&mut state.violations))
-    }
-
     /// Replies that are never asked for are fine from now on.
     pub fn leave(&self) {
         self.state(|state| state.unused_is_fine = true);
@@ -189,7 +183,7 @@ impl Drop for ModelServer {
         if std::thread::panicking() {
             return;
         }
-        let mut complaints = self.take_violations();
+        let mut complaints = self.state(|state| std::mem::take(&mut state.violations));
         let unused = self.state(|state| {
             let routed: usize = state.routes.iter().map(|(_, queue)| queue.len()).sum();
             if state.unused_is_fine { 0 } else { state.queue.len() + routed }

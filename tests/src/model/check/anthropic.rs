@@ -20,6 +20,8 @@ const FIELDS: &[&str] = &[
     "cache_control",
 ];
 
+const MAX_MARKS: usize = 4;
+
 pub(super) fn check(request: &Request, found: &mut Findings<'_>) {
     if !request.headers.contains_key("anthropic-version") {
         found.add("the header `anthropic-version` is missing");
@@ -34,6 +36,10 @@ pub(super) fn check(request: &Request, found: &mut Findings<'_>) {
     let tools = request.body["tools"].as_array().map_or(&[][..], Vec::as_slice);
     let parts: Vec<_> = tools.iter().map(|tool| (&tool["name"], &tool["description"], &tool["input_schema"])).collect();
     found.tools(&parts);
+    let marks = request.body.to_string().matches(r#""cache_control":{"#).count();
+    if marks > MAX_MARKS {
+        found.add(format!("{marks} blocks have a cache mark; the provider takes {MAX_MARKS}"));
+    }
     messages(request.messages(), found);
 }
 
@@ -131,6 +137,10 @@ fn result(block: &Value, at: usize, found: &mut Findings<'_>) {
         &["type", "tool_use_id", "content", "is_error", "cache_control"],
         &format!("message {at}: a tool result"),
     );
+    let is_empty = block["content"].as_array().map(Vec::is_empty).or(block["content"].as_str().map(str::is_empty));
+    if block["is_error"] == true && is_empty != Some(false) {
+        found.add(format!("message {at}: an error says nothing, which the provider refuses"));
+    }
     match &block["content"] {
         Value::Array(parts) => {
             for part in parts.iter().filter(|part| part["type"] == "text") {
@@ -219,6 +229,12 @@ mod tests {
             ("/messages/2/content/0", json!({"type": "text", "text": "text before results"})),
             ("/messages/2/content/1", json!({"type": "text", "text": "a result is missing"})),
             ("/messages/2/role", json!("assistant")),
+            ("/messages/2/content/0", json!({"type": "tool_result", "tool_use_id": "t1", "is_error": true})),
+            (
+                "/messages/2/content/0/content",
+                json!(vec![json!({"type": "text", "text": "x", "cache_control": {}}); 5]),
+            ),
+            ("/tools/0/name", json!("Ba sh")),
         ];
         for (place, fault) in faults {
             let mut body = good();

@@ -169,6 +169,8 @@ mod tests {
             ("/messages/2/tool_calls/0/function/arguments", json!("{\"a\":2}")),
             ("/messages/2/tool_calls/0/id", json!("t9")),
             ("/messages/2/tool_calls/0/id", json!("t2")),
+            ("/messages/2/tool_calls/1/id", json!("")),
+            ("/tools/0/function/name", json!("a.b")),
             ("/messages/2/reasoning_content", Value::Null),
             ("/messages/2/reasoning_content", json!("hm")),
             ("/messages/2/reasoning_content", json!("of another")),

@@ -89,6 +89,11 @@ pub(super) fn violations(face: Face, request: &Request, said: &Said) -> Vec<Stri
     found.list
 }
 
+/// What every provider takes as the id of a call and as the name of a tool.
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+}
+
 struct Findings<'a> {
     list: Vec<String>,
     said: &'a Said,
@@ -117,6 +122,9 @@ impl Findings<'_> {
             if name <= before {
                 self.add(format!("tool `{name}` comes after `{before}`: names must be unique and sorted"));
             }
+            if !is_plain(name) {
+                self.add(format!("tool `{name}`: only letters, digits, `_` and `-` may be in a name"));
+            }
             if description.as_str().is_none_or(str::is_empty) {
                 self.add(format!("tool `{name}` has no description"));
             }
@@ -129,6 +137,11 @@ impl Findings<'_> {
 
     /// A tool call is sent back as the model made it.
     fn tool_call(&mut self, id: &str, name: &Value, input: &Value) {
+        if !is_plain(id) || !name.as_str().is_some_and(is_plain) {
+            self.add(format!(
+                "tool call `{id}` to {name}: only letters, digits, `_` and `-` may be in an id and a name"
+            ));
+        }
         let Some(said) = self.said.tools.get(id) else {
             self.add(format!("tool call `{id}` was never made by this model"));
             return;

@@ -225,6 +225,7 @@ mod tests {
             ("/include", json!([])),
             ("/tools/0/strict", Value::Null),
             ("/tools/0/type", json!("custom")),
+            ("/tools/0/name", json!("a.b")),
             ("/input/0/content", json!([])),
             ("/input/0/content/0/text", json!("")),
             ("/input/0/content/0/type", json!("text")),
