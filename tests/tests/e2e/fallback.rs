@@ -47,7 +47,27 @@ fn in_mid_stream_with_a_tool_running() {
     drop(pipe);
 }
 
-/// Seed row F06: the first model is tried a few times, then the other one; when that is overloaded too, the turn ends.
+/// Seed row F06: the attempts are bounded: when the other model is overloaded too, the turn ends.
+#[test]
+fn both_are_overloaded() {
+    let model = ModelServer::start();
+    let settings = json!({"fallbackModel": "test/other", "limits": {"retries": 1}});
+    let daemon = Daemon::builder().model(&model).settings(&settings).start();
+    for _ in 0..4 {
+        model.reply(Reply::error(529, "overloaded_error", "Overloaded"));
+    }
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    let events = client.run(&session, "go");
+    assert_order(&events, &["turn.continued(model_fallback)", "turn.ended(model_error)"]);
+    assert_eq!(events.iter().filter(|event| event.kind == "model.switched").count(), 1);
+    assert_eq!(events.last().unwrap().body["error"]["kind"], "overloaded");
+    let asked = model.requests();
+    let asked: Vec<&str> = asked.iter().filter_map(|request| request.body["model"].as_str()).collect();
+    assert_eq!(asked, ["m1", "m1", "other", "other"]);
+}
+
+/// The first model is tried a few times, then the other one; the next turn begins with the first again.
 #[test]
 fn before_a_word_was_said() {
     let model = ModelServer::start();
