@@ -101,7 +101,7 @@ fn which_faults_lead_to_the_fallback() {
     }
 }
 
-/// Seed row F03: a void call's data, hook stop and change of the context surface nowhere.
+/// Seed rows F03, F07: a void call's data, hook stop, refusal and change of the context surface nowhere.
 #[test]
 fn nothing_of_a_void_call_surfaces() {
     let mut turn = with_fallback();
@@ -114,7 +114,10 @@ fn nothing_of_a_void_call_surfaces() {
     });
     turn.faults(OVERLOADED);
     turn.take();
-    turn.ends_with("a", |outcome| outcome.context = Some(crate::event::ContextChange { shell_cwd: Some("/a".into()) }));
+    turn.ends_with("a", |outcome| {
+        outcome.stops_turn = true;
+        outcome.context = Some(crate::event::ContextChange { shell_cwd: Some("/a".into()) });
+    });
     turn.says(0, "done");
     turn.stops("end_turn");
     let words = turn.take();
