@@ -2,7 +2,7 @@
 //! append; it only puts things in order under a short lock, and never waits for anybody: a subscriber
 //! has a cursor into the log and a small queue of ephemeral events, and fetches at its own pace.
 
-use super::live::{Live, closed_by};
+use super::live::{Live, closed_by, started_by};
 use super::pending::{Encoded, Pending, Ready};
 use super::subscription::Subscription;
 use crate::event::Record;
@@ -113,9 +113,12 @@ impl Fanout {
 
     /// Announces a durable event. Called right after its append, in the order of the log.
     pub fn durable(&self, record: &Record) {
-        let closed = closed_by(&record.event);
+        let (started, closed) = (started_by(&record.event), closed_by(&record.event));
         let mut inner = self.inner();
         let inner = &mut *inner;
+        if let Some(turn) = started {
+            inner.live.start(turn);
+        }
         if let Some(closed) = &closed {
             inner.live.close(closed);
         }

@@ -3,7 +3,7 @@
 
 use crate::base::limits::ATTACH_OUTPUT_TAIL_BYTES;
 use proto::event::{DeltaKind, Ephemeral, ProgressStream};
-use proto::ids::{MessageId, Timestamp, ToolCallId};
+use proto::ids::{MessageId, Timestamp, ToolCallId, TurnId};
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -13,6 +13,8 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// The parts under way, in the order in which they began.
 #[derive(Debug, Default)]
 pub(super) struct Live {
+    /// The turn that started last.
+    turn: Option<TurnId>,
     parts: Vec<Part>,
 }
 
@@ -42,8 +44,9 @@ pub(super) enum Closed {
     Message(MessageId),
     /// A tool call ended.
     Call(ToolCallId),
-    /// Nothing is under way any more.
-    Turn,
+    /// A turn ended. With the one that ran nothing is under way any more; a prompt that is taken back while it
+    /// waits ends as a turn too.
+    Turn(TurnId),
 }
 
 impl Closed {
@@ -57,28 +60,39 @@ impl Closed {
     }
 }
 
-/// What a durable event, as encoded by this version, puts an end to.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Ids<'a> {
+    #[serde(borrow)]
+    turn_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    message_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    tool_call_id: Option<Cow<'a, str>>,
+}
+
+/// Whether an event, as encoded by this version, is of this type.
+fn is(event: &[u8], name: &str) -> bool {
+    let rest = event.strip_prefix(br#"{"type":""#).and_then(|rest| rest.strip_prefix(name.as_bytes()));
+    rest.is_some_and(|rest| rest.starts_with(b"\""))
+}
+
+/// The turn that an event starts.
+pub(super) fn started_by(event: &[u8]) -> Option<TurnId> {
+    let ids: Ids<'_> = is(event, "turn.started").then(|| serde_json::from_slice(event).ok())??;
+    ids.turn_id.map(|id| id.into_owned().into())
+}
+
+/// What a durable event puts an end to.
 pub(super) fn closed_by(event: &[u8]) -> Option<Closed> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Ids<'a> {
-        #[serde(borrow)]
-        message_id: Option<Cow<'a, str>>,
-        #[serde(borrow)]
-        tool_call_id: Option<Cow<'a, str>>,
-    }
-    let is = |name: &str| event.strip_prefix(br#"{"type":""#).is_some_and(|rest| rest.starts_with(name.as_bytes()));
-    if is("turn.ended\"") {
-        return Some(Closed::Turn);
-    }
+    let closing = ["turn.ended", "message.completed", "message.tombstoned", "tool.ended"];
     // Only these few are parsed, and of them only the ids.
-    if !(is("message.completed\"") || is("message.tombstoned\"") || is("tool.ended\"")) {
-        return None;
-    }
+    let name = closing.into_iter().find(|name| is(event, name))?;
     let ids: Ids<'_> = serde_json::from_slice(event).ok()?;
-    match ids.message_id {
-        Some(id) => Some(Closed::Message(id.into_owned().into())),
-        None => ids.tool_call_id.map(|id| Closed::Call(id.into_owned().into())),
+    match name {
+        "turn.ended" => ids.turn_id.map(|id| Closed::Turn(id.into_owned().into())),
+        "tool.ended" => ids.tool_call_id.map(|id| Closed::Call(id.into_owned().into())),
+        _ => ids.message_id.map(|id| Closed::Message(id.into_owned().into())),
     }
 }
 
@@ -112,10 +126,16 @@ impl Live {
         part
     }
 
+    /// Takes note of a turn that starts.
+    pub(super) fn start(&mut self, turn: TurnId) {
+        self.turn = Some(turn);
+    }
+
     /// Forgets what ended.
     pub(super) fn close(&mut self, closed: &Closed) {
+        let running = self.turn.as_ref();
         self.parts.retain(|part| match (&part.source, closed) {
-            (_, Closed::Turn) => false,
+            (_, Closed::Turn(turn)) => running.is_some_and(|running| running != turn),
             (Source::Block { message_id, .. }, Closed::Message(id)) => message_id != id,
             (Source::Output { tool_call_id, .. }, Closed::Call(id)) => tool_call_id != id,
             _ => true,
@@ -269,7 +289,7 @@ mod tests {
             duration_ms: 1,
             structured_output: None,
         };
-        assert_eq!(closed(&turn), Some(Closed::Turn));
+        assert_eq!(closed(&turn), Some(Closed::Turn("turn_1".into())));
         assert_eq!(closed(&Event::SessionClosed {}), None);
     }
 
@@ -281,8 +301,10 @@ mod tests {
         live.take("t", &output("d", 0, "c", 1));
         live.close(&Closed::Message("m".into()));
         live.close(&Closed::Call("c".into()));
+        live.start("running".into());
+        live.close(&Closed::Turn("waiting".into()));
         assert_eq!(so_far(&live), vec![output("d", 0, "c", 1)]);
-        live.close(&Closed::Turn);
+        live.close(&Closed::Turn("running".into()));
         assert_eq!(so_far(&live), Vec::new());
     }
 }

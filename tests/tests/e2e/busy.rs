@@ -98,6 +98,40 @@ fn a_prompt_can_join_the_turn_after_its_tools() {
     assert_eq!(texts, ["in blue", "and bright"]);
 }
 
+/// A prompt that waits is taken back while tools run: the model is told all their results, and a client that attaches
+/// then sees what is under way from its start.
+#[test]
+fn a_prompt_that_is_taken_back_leaves_the_turn_that_runs_alone() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let pipe = Fifo::new(&daemon.workspace(), "p");
+    let calls = Reply::new().tool("t1", "Glob", &json!({"pattern": "*"}));
+    model.reply(calls.tool("t2", "Bash", &json!({"command": "cat p"})));
+    model.reply(Reply::new().text("all of").gate("g").text(" it"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    let take_back = || {
+        let waiting = start(&client, &session, "later", "queue")["turnId"].clone();
+        client.call_ok("turn/cancel", &json!({"sessionId": session, "turnId": waiting}));
+    };
+    client.prompt(&session, "go");
+    client.events_until("tool.ended");
+    take_back();
+    pipe.release("water");
+    let results = model.wait_for_request(2).tool_results();
+    assert_eq!(results.iter().map(|(call, _)| call.as_str()).collect::<Vec<_>>(), ["t1", "t2"]);
+    client.events_until("message.delta");
+    take_back();
+    let late = Client::connect(&daemon);
+    late.call_ok("session/attach", &json!({"sessionId": session}));
+    let so_far = late.events_until("message.delta").pop().unwrap();
+    assert_eq!((&so_far.body["offset"], so_far.text("text")), (&json!(0), "all of"));
+    model.open("g");
+    late.events_until("message.completed");
+    late.leave();
+    client.leave();
+}
+
 /// While the model says its last words a prompt still joins, and is answered in the same turn.
 #[test]
 fn a_prompt_joins_a_turn_that_would_be_done() {
