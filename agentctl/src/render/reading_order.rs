@@ -3,11 +3,14 @@
 //! deltas: for the past, never for what happens now.
 
 use proto::event::{AnyEvent, Event, Role};
+use proto::ids::TurnId;
 
 /// Events that wait for the message that they belong to.
 #[derive(Default)]
 pub struct ReadingOrder {
     held: Vec<AnyEvent>,
+    /// The turn that started last.
+    turn: Option<TurnId>,
 }
 
 impl ReadingOrder {
@@ -21,7 +24,14 @@ impl ReadingOrder {
                 ready.append(&mut self.held);
                 ready
             }
-            AnyEvent::Durable(Event::TurnEnded { .. } | Event::TurnStarted { .. }) => {
+            // A prompt that is taken back while it waits ends as a turn too: the one that runs goes on.
+            AnyEvent::Durable(Event::TurnEnded { turn_id, .. })
+                if self.turn.as_ref().is_some_and(|running| running != turn_id) =>
+            {
+                vec![event.clone()]
+            }
+            AnyEvent::Durable(Event::TurnEnded { turn_id, .. } | Event::TurnStarted { turn_id, .. }) => {
+                self.turn = Some(turn_id.clone());
                 let mut ready = self.rest();
                 ready.push(event.clone());
                 ready
@@ -78,6 +88,15 @@ mod tests {
         let expected =
             ["message.completed", "tool.queued", "tool.ended", "notice", "tool.ended", "tool.queued", "turn.ended"];
         assert_eq!(read(&log), expected);
-        assert_eq!(read(&[queued, ended]), ["tool.queued", "tool.ended"]);
+        assert_eq!(read(&[queued.clone(), ended.clone()]), ["tool.queued", "tool.ended"]);
+        let started = json!({"type": "turn.started", "turnId": "t", "prompt": "go"});
+        let taken_back = json!({
+            "type": "turn.ended", "turnId": "later", "reason": "aborted_streaming", "usage": {}, "durationMs": 0
+        });
+        assert_eq!(
+            read(&[started, queued, taken_back, message, ended]),
+            ["turn.started", "turn.ended", "message.completed", "tool.queued", "tool.ended"],
+            "a prompt that waited is not the turn that runs"
+        );
     }
 }

@@ -53,6 +53,8 @@ pub struct Transcript {
     last_headline: Option<ToolCallId>,
     /// What the open line of text is a part of.
     open: Option<(DeltaKind, u64)>,
+    /// The turn that started last.
+    turn: Option<TurnId>,
     /// Turns whose prompt stands on the screen already.
     own_turns: HashSet<TurnId>,
     /// Requests that were answered here.
@@ -88,6 +90,7 @@ impl Transcript {
             running: Vec::new(),
             last_headline: None,
             open: None,
+            turn: None,
             own_turns: HashSet::new(),
             own_answers: HashSet::new(),
             own_diffs: HashSet::new(),
@@ -250,8 +253,14 @@ impl Transcript {
     fn durable(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::TurnQueued { turn_id, prompt, .. } => self.prompt(turn_id, Some(prompt), "queued: "),
-            Event::TurnStarted { turn_id, prompt, .. } => self.prompt(turn_id, prompt.as_ref(), ""),
+            Event::TurnStarted { turn_id, prompt, .. } => {
+                self.turn = Some(turn_id.clone());
+                self.prompt(turn_id, prompt.as_ref(), "")
+            }
             Event::TurnSteered { prompt, .. } if self.detail.prompts => self.prompt_line(prompt, "joins the turn: "),
+            Event::TurnEnded { turn_id, .. } if self.turn.as_ref().is_some_and(|running| running != turn_id) => {
+                self.note("a prompt that waited was taken back")
+            }
             Event::TurnEnded { reason, error, usage, cost, duration_ms, .. } => {
                 self.turn_ended(*reason, error.as_ref())?;
                 let cost = cost.map(|cost| format!(" · ${:.4}", cost.usd)).unwrap_or_default();

@@ -283,7 +283,7 @@ fn open_turn(events: &[Incoming]) -> Option<TurnId> {
     for incoming in events {
         match &incoming.event.event {
             AnyEvent::Durable(Event::TurnStarted { turn_id, .. }) => open = Some(turn_id.clone()),
-            AnyEvent::Durable(Event::TurnEnded { .. }) => open = None,
+            AnyEvent::Durable(Event::TurnEnded { turn_id, .. }) => open = open.filter(|running| running != turn_id),
             _ => {}
         }
     }

@@ -211,6 +211,24 @@ fn the_end_of_a_turn_says_why() {
     assert_eq!(shown(ALL, &[turn_ended("completed", None)]), "· 1.5 s · 12 tokens in, 3 out\n");
 }
 
+/// A prompt that is taken back while it waits ends as a turn: the message under way is not shown twice for that.
+#[test]
+fn the_end_of_a_prompt_that_waited_is_not_that_of_the_turn_that_runs() {
+    let mut taken_back = turn_ended("aborted_streaming", None);
+    taken_back["turnId"] = json!("later");
+    let events = [
+        json!({"type": "turn.started", "turnId": "t", "prompt": "go"}),
+        delta(0, "text", 0, "one"),
+        taken_back,
+        delta(0, "text", 3, " two"),
+        completed(json!([{"type": "text", "text": "one two"}])),
+        turn_ended("completed", None),
+    ];
+    let said = shown(Detail { prompts: false, ..ALL }, &events);
+    assert_eq!((said.matches("one").count(), said.matches("two").count()), (1, 1), "{said}");
+    assert!(said.contains("a prompt that waited was taken back") && !said.contains("cancelled"), "{said}");
+}
+
 #[test]
 fn a_prompt_is_shown_once_and_not_if_it_is_known() {
     let started = json!({"type": "turn.started", "turnId": "t", "prompt": "do\nit", "client": "x"});
