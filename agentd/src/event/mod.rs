@@ -17,3 +17,6 @@ pub use messages::{Joined, Messages, Reader};
 pub use record::Record;
 pub use state::SessionState;
 pub use transcript::{Message, Transcript, UserBlock};
+
+/// The tool with which the model gives a turn's answer as data.
+pub const OUTPUT_TOOL: &str = "StructuredOutput";

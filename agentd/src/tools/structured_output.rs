@@ -19,7 +19,7 @@ pub struct StructuredOutput {
 
 impl StructuredOutput {
     /// Its name.
-    pub const NAME: &str = crate::turn::OUTPUT_TOOL;
+    pub const NAME: &str = crate::event::OUTPUT_TOOL;
 
     /// The tool for a schema.
     ///

@@ -15,6 +15,3 @@ mod tests;
 pub use effect::{CallTraits, CancelKind, Effect, Input, StopVerdict, ToolOutcome};
 pub use machine::{Machine, ToolTraits, TurnSettings};
 pub use schedule::Cascade;
-
-/// The tool with which the model gives a turn's answer as data.
-pub const OUTPUT_TOOL: &str = "StructuredOutput";

@@ -1,7 +1,7 @@
 //! What the model says: blocks as they stream in, calls queued as soon as they are whole, the message's end.
 
 use super::{Machine, Phase, Stop, ToolTraits};
-use crate::turn::OUTPUT_TOOL;
+use crate::event::OUTPUT_TOOL;
 use crate::turn::effect::Effect;
 use crate::turn::model_event::ModelEvent;
 use crate::turn::schedule::NewCall;
