@@ -8,22 +8,22 @@ use std::net::TcpStream;
 /// The first argument that makes this program the bare client.
 pub const ARGUMENT: &str = "bare-post";
 
-/// `bare-post ADDRESS LENGTH…`: a request of each length. Prints the user and system CPU milliseconds of all of them.
+/// `bare-post ADDRESS LENGTH…`: a request of each length. Prints the CPU milliseconds of all of them: user, system, and exact.
 pub fn run(arguments: &[String]) {
     let [address, lengths @ ..] = arguments else { panic!("usage: {ARGUMENT} ADDRESS LENGTH…") };
     let lengths: Vec<usize> = lengths.iter().map(|length| length.parse().expect("a number")).collect();
     let body = vec![b'x'; lengths.iter().copied().max().unwrap_or(0)];
     let mut socket = BufReader::new(TcpStream::connect(address).expect("the model server listens"));
     socket.get_ref().set_nodelay(true).expect("a TCP socket");
-    let before = proc_fs::cpu(std::process::id());
+    let before = (proc_fs::cpu(std::process::id()), proc_fs::cpu_of_threads(std::process::id()));
     for length in lengths {
         let head = format!("POST /v1/messages HTTP/1.1\r\nhost: {address}\r\ncontent-length: {length}\r\n\r\n");
         socket.get_mut().write_all(head.as_bytes()).expect("the model server reads");
         socket.get_mut().write_all(&body[..length]).expect("the model server reads");
         read_reply(&mut socket);
     }
-    let after = proc_fs::cpu(std::process::id());
-    println!("{} {}", after.user - before.user, after.system - before.system);
+    let after = (proc_fs::cpu(std::process::id()), proc_fs::cpu_of_threads(std::process::id()));
+    println!("{} {} {}", after.0.user - before.0.user, after.0.system - before.0.system, after.1 - before.1);
 }
 
 /// A head, and a body in chunks.
