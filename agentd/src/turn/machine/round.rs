@@ -90,9 +90,13 @@ impl Machine {
         if self.settings.budget.max.is_some_and(|max| self.usage.output_tokens >= max) {
             return Next::End(EndReason::TokenBudget, None);
         }
-        self.tries.truncations = 0;
         self.tries.pauses = 0;
         self.tries.blocks = 0;
+        // The call that was cut has failed by its own input; what cut it is another matter.
+        if self.last_stop == Stop::MaxTokens {
+            return self.after_truncation();
+        }
+        self.tries.truncations = 0;
         Next::Continue(if self.steering { ContinueReason::Steered } else { ContinueReason::NextTurn }, None)
     }
 
@@ -102,16 +106,7 @@ impl Machine {
             Stop::Broken => {
                 return Next::Continue(ContinueReason::NextTurn, Some(wording::GO_ON_AFTER_BREAK.to_owned()));
             }
-            Stop::MaxTokens if self.tries.truncations < MAX_TRUNCATIONS => {
-                self.tries.truncations += 1;
-                let message = Some(wording::GO_ON_AFTER_LIMIT.to_owned());
-                return Next::Continue(ContinueReason::MaxOutputTokensEscalate, message);
-            }
-            Stop::MaxTokens => {
-                let message = "The model's answers were cut by its output limit four times in a row: raise maxOutput of \
-                               the model in the settings, or ask for less at a time.";
-                return Next::fail("maxOutputTokens", message);
-            }
+            Stop::MaxTokens => return self.after_truncation(),
             Stop::Pause if self.tries.pauses < MAX_PAUSES => {
                 self.tries.pauses += 1;
                 return Next::Continue(ContinueReason::NextTurn, None);
@@ -126,6 +121,17 @@ impl Machine {
         self.tries.truncations = 0;
         self.tries.pauses = 0;
         self.when_done()
+    }
+
+    /// After an answer that the output limit cut, in its words or in a call: the next one may be longer (seed row L09).
+    fn after_truncation(&mut self) -> Next {
+        if self.tries.truncations >= MAX_TRUNCATIONS {
+            let message = "The model's answers were cut by its output limit four times in a row: raise maxOutput of \
+                           the model in the settings, or ask for less at a time.";
+            return Next::fail("maxOutputTokens", message);
+        }
+        self.tries.truncations += 1;
+        Next::Continue(ContinueReason::MaxOutputTokensEscalate, Some(wording::GO_ON_AFTER_LIMIT.to_owned()))
     }
 
     /// The model is done: what still keeps the turn from completing?

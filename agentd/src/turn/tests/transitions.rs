@@ -32,6 +32,27 @@ fn the_output_limit_is_met_three_times() {
     assert_eq!(last(&mut turn), "END ModelError maxOutputTokens");
 }
 
+/// Seed row L09: the limit counts the same where it cuts a call, which then fails by its input: the next answer may be
+/// longer, and it is not for ever.
+#[test]
+fn the_output_limit_counts_where_it_cuts_a_call() {
+    let mut turn = Turn::new();
+    for truncation in 1..=4_u32 {
+        let id = format!("w{truncation}");
+        turn.calls(0, &id, "Write");
+        turn.stops("max_tokens");
+        turn.take();
+        let outcome = ToolOutcome { status: ToolStatus::Failed, is_error: true, ..ToolOutcome::default() };
+        let effects =
+            turn.machine.step(Input::ToolEnded { id: id.as_str().into(), outcome: Box::new(outcome) }, &Tools);
+        let told = effects.iter().any(|effect| {
+            matches!(effect, Effect::Append(Event::TurnContinued { message: Some(text), .. }) if text.contains("limit"))
+        });
+        let longer = matches!(effects.last(), Some(Effect::CallModel { escalation, .. }) if *escalation == truncation);
+        assert_eq!((told, longer), (truncation < 4, truncation < 4), "{truncation}: {effects:?}");
+    }
+}
+
 /// The count starts anew once an answer was whole.
 #[test]
 fn a_whole_answer_resets_the_output_limit() {
