@@ -2,9 +2,14 @@
 //! enums of the wire, `ContinueReason` and `EndReason`, are the only ways on: one can't stand where the other is
 //! wanted, and a turn that is over takes no input.
 //!
+//! ```
+//! use proto::event::{ContinueReason, Event};
+//! let event = Event::TurnContinued { turn_id: "t".into(), reason: ContinueReason::NextTurn, message: None };
+//! ```
+//!
 //! ```compile_fail
 //! use proto::event::{EndReason, Event};
-//! // A turn can't go on for a reason that ends it.
+//! // A turn can't go on for a reason that ends it; all else is as above.
 //! let event = Event::TurnContinued { turn_id: "t".into(), reason: EndReason::Completed, message: None };
 //! ```
 

@@ -25,7 +25,8 @@ fn a_tool_starts_and_ends_while_the_model_streams() {
     assert_eq!(turn.take(), ["delta 0 more", "message 2 tool_use", "continue NextTurn", "call"]);
 }
 
-/// Seed rows C01, C03: reads run side by side, the write alone, the last read after it.
+/// Seed rows C01, C03, C09, C12: reads run side by side, the write alone, the last read after it, and each end wakes what
+/// waited for it.
 #[test]
 fn calls_run_in_batches() {
     let mut turn = Turn::new();
