@@ -30,19 +30,32 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
 /// # Errors
 /// One sentence that names the field and what is expected.
 pub(super) fn parse<T: JsonSchema + DeserializeOwned>(input: &Value) -> Result<T, String> {
-    let input = without_nulls(input)?;
+    let input = plain(input)?;
     schema_check::check(&input, &schema::<T>())?;
-    T::deserialize(input).map_err(|error| format!("the input is not valid: {error}"))
+    serde_path_to_error::deserialize(input)
+        .map_err(|error| format!("the field `{}` is not valid: {}", error.path(), error.inner()))
 }
 
-/// The input without fields that are null: that counts as absent.
-fn without_nulls(input: &Value) -> Result<Value, String> {
+/// The input as it is read: a field that is null counts as absent, and 1.0 is the whole number that JSON Schema takes
+/// it for.
+fn plain(input: &Value) -> Result<Value, String> {
     match input {
         Value::Object(fields) => {
             let given = fields.iter().filter(|(_, value)| !value.is_null());
-            Ok(Value::Object(given.map(|(name, value)| (name.clone(), value.clone())).collect()))
+            Ok(Value::Object(given.map(|(name, value)| (name.clone(), whole(value))).collect()))
         }
         other => Err(format!("the input must be a JSON object, not {}", schema_check::kind_of(other))),
+    }
+}
+
+/// A number without a fraction as a whole one; anything else as it is.
+fn whole(value: &Value) -> Value {
+    /// Beyond it a float no longer stands for one whole number.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0 && number.abs() <= EXACT) {
+        // The text of such a number has no point and no exponent.
+        Some(number) => format!("{number:.0}").parse::<i64>().map_or_else(|_| value.clone(), Value::from),
+        None => value.clone(),
     }
 }
 
@@ -139,6 +152,9 @@ mod tests {
     fn a_good_input_parses_and_null_counts_as_absent() {
         let input: Input = parse(&json!({"name": "a", "count": 2, "-i": null, "shape": "round"})).unwrap();
         assert_eq!(input, Input { name: "a".into(), count: Some(2), flag: None, shape: Some(Shape::Round) });
+        for count in [json!(2.0), json!(2e0)] {
+            assert_eq!(parse::<Input>(&json!({"name": "a", "count": count})).unwrap().count, Some(2));
+        }
     }
 
     #[test]
@@ -158,6 +174,14 @@ mod tests {
             (
                 json!({"name": "a", "count": -1}),
                 "the field `count` must be a whole number of at least 1, not the number -1",
+            ),
+            (
+                json!({"name": "a", "count": 1.5}),
+                "the field `count` must be a whole number of at least 1, not the number 1.5",
+            ),
+            (
+                json!({"name": "a", "count": 1e30}),
+                "the field `count` is not valid: invalid type: floating point `1e+30`, expected u64",
             ),
             (json!({"name": "a", "-i": 1}), "the field `-i` must be true or false, not the number 1"),
             (
