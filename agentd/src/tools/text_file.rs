@@ -72,7 +72,7 @@ pub(super) fn open(path: &Path) -> Result<(File, Metadata), String> {
         return Err(format!("{shown} is a folder; list it with Glob or with `ls` in Bash"));
     }
     if !metadata.is_file() {
-        return Err(format!("{shown} is a pipe, socket or device; only plain files can be used"));
+        return Err(not_plain(path));
     }
     Ok((file, metadata))
 }
@@ -245,8 +245,14 @@ pub(super) fn describe(path: &Path, error: &io::Error) -> String {
         io::ErrorKind::NotADirectory => format!("{shown} does not exist: a part of its path is a file, not a folder"),
         io::ErrorKind::StorageFull => format!("{shown} can't be written: the disk is full; nothing was changed"),
         io::ErrorKind::ReadOnlyFilesystem => format!("{shown} can't be written: the file system is read-only"),
+        // What a socket says to being opened.
+        _ if error.raw_os_error() == Some(nix::errno::Errno::ENXIO as i32) => not_plain(path),
         _ => format!("{shown}: {error}"),
     }
+}
+
+fn not_plain(path: &Path) -> String {
+    format!("{} is a pipe, socket or device; only plain files can be used", path.display())
 }
 
 #[cfg(test)]
@@ -299,8 +305,11 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_refused_without_waiting() {
+    fn a_pipe_or_socket_is_refused_without_waiting() {
         let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        assert!(open(&socket).unwrap_err().contains("only plain files"));
         let pipe = dir.path().join("pipe");
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
         assert!(open(&pipe).unwrap_err().contains("only plain files"));
