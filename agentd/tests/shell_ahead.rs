@@ -197,7 +197,13 @@ async fn a_shell_that_waited_runs_a_line_as_bash_does() {
 async fn a_line_that_traces_gets_a_shell_of_its_own() {
     let kit = Kit::new();
     let waiting = kit.ahead(&kit.spec()).await;
-    for line in ["set -x; echo a; false", "set -ex\nfalse", "trap 'echo step' DEBUG; true", "set -o xtrace; echo a"] {
+    for line in [
+        "set -x; echo a; false",
+        "set -ex\nfalse",
+        "trap 'echo step' DEBUG; true",
+        "set -o xtrace; echo a",
+        "set -r; cd sub; exit 3",
+    ] {
         let running = kit.run(&kit.spec(), line).await;
         assert_ne!(running.pid(), waiting, "{line}");
         assert_eq!(result(running).await, kit.plain(line).await, "{line}");
@@ -271,6 +277,32 @@ async fn a_dead_shell_is_replaced() {
     let running = kit.run(&kit.spec(), "echo x >> ran; cat ran").await;
     assert_ne!(running.pid(), waiting);
     assert_eq!(result(running).await.0, "x\n");
+}
+
+/// One that takes no more of a long line, as somebody has stopped it, is gone once it is not waited for any longer: no
+/// part of the line ran.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_that_takes_no_orders_ends_with_the_call() {
+    let kit = Kit::new();
+    let waiting = kit.ahead(&kit.spec()).await;
+    // Before that it is a part of this process, which would stop with it.
+    while !std::fs::read_to_string(format!("/proc/{waiting}/cmdline")).unwrap().contains("AGENTD_CALL") {
+        tokio::task::yield_now().await;
+    }
+    let pid = nix::unistd::Pid::from_raw(waiting.try_into().unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGSTOP).unwrap();
+    // More than a pipe holds.
+    let line = format!("touch ran # {}", "x".repeat(100_000));
+    let (spec, call) = (kit.spec(), "call_1".into());
+    {
+        let mut run = Box::pin(kit.processes.run_line(&spec, &call, &line));
+        for _ in 0..100 {
+            assert!(futures::poll!(&mut run).is_pending());
+            tokio::task::yield_now().await;
+        }
+    }
+    gone(waiting).await;
+    assert!(!kit.work().join("ran").exists());
 }
 
 /// The calls that list processes show the line, not how its shell got it.

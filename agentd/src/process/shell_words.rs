@@ -19,8 +19,9 @@ use std::path::Path;
 
 /// The longest path on Linux, and a line break.
 const MAX_NOTE_BYTES: u64 = 4096;
-/// Words of lines that a waiting shell would not run alike: they look at or trace the shell's own steps.
-const TRACING: [&str; 4] = ["DEBUG", "xtrace", "functrace", "BASH_XTRACEFD"];
+/// Words of lines that a waiting shell would not run alike: they look at or trace the shell's own steps, or forbid it
+/// what it does at its end.
+const UNLIKE: [&str; 5] = ["DEBUG", "xtrace", "functrace", "BASH_XTRACEFD", "restricted"];
 
 /// Whether a shell can wait for its line: only bash is known well enough.
 pub(super) fn can_wait(shell: &str) -> bool {
@@ -29,19 +30,19 @@ pub(super) fn can_wait(shell: &str) -> bool {
 
 /// Whether a waiting shell runs a line as a shell that is started with it would. Errs towards no.
 pub(super) fn runs_alike(line: &str) -> bool {
-    !line.contains('\0') && !TRACING.iter().any(|word| line.contains(word)) && !sets_trace(line)
+    !line.contains('\0') && !UNLIKE.iter().any(|word| line.contains(word)) && !sets_option(line)
 }
 
-/// `set -x` and the like: the line would be traced one level too deep. An option that is only known when the line runs
-/// may be that.
-fn sets_trace(line: &str) -> bool {
+/// `set -x` and the like, by which the line would be traced one level too deep, and `set -r`. An option that is only
+/// known when the line runs may be one of them.
+fn sets_option(line: &str) -> bool {
     let mut words = line.split(|c: char| c.is_whitespace() || ";&|(){}`".contains(c)).filter(|word| !word.is_empty());
     while let Some(word) = words.next() {
         if word.trim_matches(['\\', '"', '\'']) != "set" {
             continue;
         }
         let mut options = words.clone().take_while(|word| word.starts_with(['-', '+', '"', '\'', '$', '\\']));
-        if options.any(|option| option.contains(['x', 'T', '$'])) {
+        if options.any(|option| option.contains(['x', 'T', 'r', '$'])) {
             return true;
         }
     }
@@ -139,6 +140,9 @@ mod tests {
             "set \"-x\"",
             "set $f",
             "\\set -x",
+            "set -r; cd sub",
+            "set -eur",
+            "set -o restricted",
         ] {
             assert!(!runs_alike(line), "{line}");
         }

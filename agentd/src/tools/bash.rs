@@ -199,15 +199,19 @@ fn why_harmless(command: &str, context: &ToolContext) -> Option<&'static str> {
 
 async fn run(input: &Input, context: &ToolContext) -> Result<ToolOutput, String> {
     if context.cancel.is_cancelled() {
-        let cause = Some(ToolCause::UserAbort);
-        return Ok(ToolOutput { cause, ..ToolOutput::error("The call was stopped before the command was started.") });
+        return Ok(not_started());
     }
     let place = Place::of(context);
     let spec = shell_spec(context, place.cwd.clone());
     let timeout = input.timeout.unwrap_or(context.bash.timeout_ms).min(context.bash.max_timeout_ms);
     let limits =
         Limits { timeout: Duration::from_millis(timeout), grace: context.kill_grace, cancel: context.cancel.clone() };
-    let running = context.processes.run_line(&spec, &context.tool_call_id, &input.command).await;
+    let running = tokio::select! {
+        running = context.processes.run_line(&spec, &context.tool_call_id, &input.command) => running,
+        // The shell does not take the command, as one that somebody has stopped: what it got of it is not run.
+        () = context.cancel.cancelled() => return Ok(not_started()),
+        () = tokio::time::sleep(limits.timeout) => Err(io::Error::new(io::ErrorKind::TimedOut, "its shell does not answer")),
+    };
     let running = running.map_err(|error| format!("the command can't be started: {error}"))?;
     let path = running.output_path().to_owned();
     let progress = context.progress.clone();
@@ -226,6 +230,11 @@ async fn run(input: &Input, context: &ToolContext) -> Result<ToolOutput, String>
     }
     let output = report(&input.command, limits.timeout, finished, path).await?;
     Ok(moved.tell(output))
+}
+
+fn not_started() -> ToolOutput {
+    let cause = Some(ToolCause::UserAbort);
+    ToolOutput { cause, ..ToolOutput::error("The call was stopped before the command was started.") }
 }
 
 fn shell_spec(context: &ToolContext, cwd: PathBuf) -> ShellSpec {
