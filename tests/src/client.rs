@@ -189,6 +189,16 @@ impl Client {
         self.events_while(&format!("until {kind}"), |event| event.kind != kind)
     }
 
+    /// All events until there is one of each of these types, in whatever order: a call may start before its message is
+    /// complete.
+    pub fn events_until_all(&self, kinds: &[&str]) -> Vec<Event> {
+        let mut missing = kinds.to_vec();
+        self.events_while(&format!("until {kinds:?}"), |event| {
+            missing.retain(|kind| *kind != event.kind);
+            !missing.is_empty()
+        })
+    }
+
     /// All events up to the first one that `more` is false for, that one included.
     ///
     /// # Panics

@@ -209,7 +209,7 @@ fn an_interrupt_waits_for_a_writer() {
     let client = Client::connect(&daemon);
     let session = client.session(&daemon.workspace());
     client.prompt(&session, "the first");
-    client.events_until("tool.started");
+    client.events_until_all(&["message.completed", "tool.started"]);
     start(&client, &session, "the second", "interrupt");
     let cut = client.events_until("tool.ended");
     assert_order(&cut, &["tool.ended(t2 cancelled)"]);
@@ -232,7 +232,7 @@ fn an_interrupt_takes_back_an_open_question() {
     let client = Client::connect(&daemon);
     let session = client.session(&daemon.workspace());
     client.prompt(&session, "the first");
-    client.events_until("permission.requested");
+    client.events_until_all(&["message.completed", "permission.requested"]);
     start(&client, &session, "the second", "interrupt");
     let events = [client.events_until("turn.ended"), client.events_until("turn.ended")].concat();
     assert_order(&events, &["tool.ended(t1 cancelled)", "turn.ended(aborted_tools)", "turn.ended(completed)"]);
@@ -253,7 +253,7 @@ fn an_interrupt_cuts_a_reader_unless_a_setting_says_otherwise() {
         let client = Client::connect(&daemon);
         let session = client.session(&daemon.workspace());
         client.prompt(&session, "the first");
-        client.events_until("tool.started");
+        client.events_until_all(&["message.completed", "tool.started"]);
         start(&client, &session, "the second", "interrupt");
         if setting == "block" {
             pipe.release("whole");

@@ -42,7 +42,7 @@ fn a_process_tree_is_gone_when_the_answer_comes() {
     let client = Client::connect(&daemon);
     let session = client.session(&daemon.workspace());
     client.prompt(&session, "go");
-    client.events_until("tool.started");
+    client.events_until_all(&["message.completed", "tool.started"]);
     wait_for(&pid_file);
     let other = Client::connect(&daemon);
     other.attach(&session, 0);
@@ -148,7 +148,8 @@ fn a_turn_that_waits_for_a_person_can_be_cancelled() {
     let client = Client::connect(&daemon);
     let session = client.session(&daemon.workspace());
     client.prompt(&session, "go");
-    let request = client.events_until("permission.requested").pop().unwrap();
+    let events = client.events_until_all(&["message.completed", "permission.requested"]);
+    let request = events.iter().find(|event| event.kind == "permission.requested").unwrap();
     cancel(&client, &session);
     assert_order(&client.events_until("turn.ended"), &["tool.ended(t1 cancelled)", "turn.ended(aborted_tools)"]);
     let answer = json!({"requestId": request.text("requestId"), "decision": "allow"});
