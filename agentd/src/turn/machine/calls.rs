@@ -69,11 +69,20 @@ impl Machine {
     fn told(&self, mut outcome: ToolOutcome) -> ToolOutcome {
         if outcome.status == ToolStatus::Cancelled
             && let Some(cause) = outcome.cause
-            && let Some(sentence) = wording::cancelled(cause, self.schedule.errored())
+            && let Some(sentence) = self.why_cancelled(cause)
         {
             outcome.content.insert(0, ContentBlock::text(sentence));
         }
         outcome
+    }
+
+    fn why_cancelled(&self, cause: ToolCause) -> Option<String> {
+        // The wire has no cause of its own for it; the model must not take it for the person's wish.
+        let unkept = cause == ToolCause::UserAbort && self.schedule.aborts.turn() == Some(AbortReason::StorageFailed);
+        match unkept {
+            true => Some(wording::LOG_FAILED.to_owned()),
+            false => wording::cancelled(cause, self.schedule.errored()),
+        }
     }
 
     pub(super) fn is_answering(&self) -> bool {

@@ -4,6 +4,8 @@ use proto::event::ToolCause;
 
 /// Of a call that was stopped before it started.
 pub(super) const NEVER_STARTED: &str = "Not run: the call was stopped before it started.";
+/// Of a call that was stopped since its end could not have been kept.
+pub(super) const LOG_FAILED: &str = "Stopped by agentd: the session's log can't be written.";
 /// The output limit cut an answer.
 pub(super) const GO_ON_AFTER_LIMIT: &str = "Your answer was cut off by the output limit. Go on exactly where it stopped: don't \
      apologize, don't repeat what you have said, and do the rest in smaller pieces.";

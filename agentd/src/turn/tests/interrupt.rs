@@ -161,3 +161,25 @@ fn a_cancelled_turn_can_not_be_steered() {
     turn.step(Input::Cancel(CancelKind::UserAbort));
     assert!(!turn.machine.can_be_steered());
 }
+
+/// A call that is stopped is told by whom: where the log fails, nobody has wished for it.
+#[test]
+fn the_model_is_told_who_stopped_a_call() {
+    for (kind, told) in [
+        (CancelKind::UserAbort, "Cancelled by the user."),
+        (CancelKind::UserInterrupted, "Interrupted by the user: a new prompt came in."),
+        (CancelKind::Restart, "Stopped: agentd is shutting down."),
+        (CancelKind::StorageFailed, "Stopped by agentd: the session's log can't be written."),
+    ] {
+        let mut turn = Turn::new();
+        turn.calls(0, "a", "Bash");
+        turn.calls(1, "b", "Bash");
+        turn.stops("tool_use");
+        let effects = turn.machine.step(Input::Cancel(kind), &Tools);
+        assert!(contents(&effects)[0].starts_with(told), "{kind:?}: {effects:?}");
+        let outcome =
+            ToolOutcome { status: ToolStatus::Cancelled, cause: Some(kind.reason().cause()), ..ToolOutcome::default() };
+        let effects = turn.machine.step(Input::ToolEnded { id: "a".into(), outcome: Box::new(outcome) }, &Tools);
+        assert_eq!(contents(&effects), [told], "{kind:?}");
+    }
+}
