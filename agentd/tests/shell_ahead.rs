@@ -52,8 +52,12 @@ impl Kit {
 
     /// Has a shell started ahead, and returns its id once it is there.
     async fn ahead(&self, spec: &ShellSpec) -> u32 {
+        self.ahead_by(|| self.processes.prepare(spec)).await
+    }
+
+    async fn ahead_by(&self, prepare: impl FnOnce()) -> u32 {
         let before = children();
-        self.processes.prepare(spec);
+        prepare();
         loop {
             if let Some(pid) = children().into_iter().find(|pid| !before.contains(pid)) {
                 return pid;
@@ -264,6 +268,28 @@ async fn a_shell_that_is_not_needed_is_gone() {
     let waiting = kit.ahead(&kit.spec()).await;
     assert_eq!(kit.processes.stop_all(Duration::ZERO).await, [0; 0]);
     gone(waiting).await;
+}
+
+/// A line that is only likely to come has a shell started while fewer wait than there are processors.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_a_busy_machine_only_needed_shells_are_started() {
+    let kit = Kit::new();
+    let spec = |n: usize| ShellSpec { session_id: format!("ses_{n}").into(), ..kit.spec() };
+    let processors = std::thread::available_parallelism().unwrap().get();
+    let mut waiting = Vec::new();
+    for n in 0..processors {
+        waiting.push(kit.ahead_by(|| kit.processes.prepare_early(&spec(n))).await);
+    }
+    kit.processes.prepare_early(&spec(processors));
+    waiting.push(kit.ahead(&spec(processors + 1)).await);
+    waiting.sort_unstable();
+    let mut all = children();
+    all.sort_unstable();
+    assert_eq!(all, waiting, "one for each processor, and the one that is needed");
+    assert_eq!(kit.processes.stop_all(Duration::ZERO).await, [0; 0]);
+    for pid in waiting {
+        gone(pid).await;
+    }
 }
 
 /// One that somebody else killed is replaced: the line runs, once.

@@ -17,10 +17,12 @@ use proto::ids::{SessionId, ToolCallId};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{self, PipeWriter, Write as _};
+use std::num::NonZero;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, MutexGuard, PoisonError};
+use std::thread::available_parallelism;
 use tokio::io::AsyncWriteExt as _;
 use tokio::task::JoinHandle;
 
@@ -87,12 +89,24 @@ impl Drop for Waiting {
 impl Processes {
     /// Has a shell started for the next line of a session, if there is none that fits. Returns at once.
     pub fn prepare(self: &Arc<Self>, spec: &ShellSpec) {
+        self.start_ahead(spec, MAX_WAITING);
+    }
+
+    /// The same for a line that is only likely to come. Where as many wait already as there are processors, it had
+    /// better be started when it is needed: they are busy enough, and what is not used is lost.
+    pub fn prepare_early(self: &Arc<Self>, spec: &ShellSpec) {
+        // Asking the system takes several files to be read.
+        static PROCESSORS: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, NonZero::get));
+        self.start_ahead(spec, MAX_WAITING.min(*PROCESSORS));
+    }
+
+    fn start_ahead(self: &Arc<Self>, spec: &ShellSpec, most_waiting: usize) {
         if !can_wait(&spec.shell) {
             return;
         }
         let mut shelf = self.lock_shelf();
         let has_one = shelf.get(&spec.session_id);
-        if has_one.is_some_and(|ahead| ahead.spec == *spec) || (has_one.is_none() && shelf.len() >= MAX_WAITING) {
+        if has_one.is_some_and(|ahead| ahead.spec == *spec) || (has_one.is_none() && shelf.len() >= most_waiting) {
             return;
         }
         let (processes, wanted) = (Arc::downgrade(self), spec.clone());

@@ -226,7 +226,7 @@ async fn run(input: &Input, context: &ToolContext) -> Result<ToolOutput, String>
     let moved = place.after(&finished, context);
     if matches!(finished.end, End::Exited(_)) {
         // The next command is mostly of the same kind: its shell starts while the model thinks.
-        context.processes.prepare(&ShellSpec { cwd: moved.cwd.clone(), ..spec });
+        context.processes.prepare_early(&ShellSpec { cwd: moved.cwd.clone(), ..spec });
     }
     let output = report(&input.command, limits.timeout, finished, path).await?;
     Ok(moved.tell(output))
