@@ -6,6 +6,9 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The JSON Schema of an input, as providers take it: one object, nothing referenced, nothing but what the
 /// model needs.
@@ -29,11 +32,18 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
 ///
 /// # Errors
 /// One sentence that names the field and what is expected.
-pub(super) fn parse<T: JsonSchema + DeserializeOwned>(input: &Value) -> Result<T, String> {
+pub(super) fn parse<T: JsonSchema + DeserializeOwned + 'static>(input: &Value) -> Result<T, String> {
     let input = plain(input)?;
-    schema_check::check(&input, &schema::<T>())?;
+    schema_check::check(&input, &known_schema::<T>())?;
     serde_path_to_error::deserialize(input)
         .map_err(|error| format!("the field `{}` is not valid: {}", error.path(), error.inner()))
+}
+
+/// The schema of an input, made once for each type: to make it costs more than to check an input by it.
+fn known_schema<T: JsonSchema + 'static>() -> Arc<Value> {
+    static KNOWN: Mutex<BTreeMap<TypeId, Arc<Value>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(known.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(schema::<T>())))
 }
 
 /// The input as it is read: a field that is null counts as absent, and 1.0 is the whole number that JSON Schema takes
