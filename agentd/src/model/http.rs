@@ -49,9 +49,10 @@ pub(super) struct Call {
     pub(super) body: Body,
 }
 
-/// The clients, made when first used: finding the system's certificates takes a while.
+/// The clients, made when first used: reading the system's certificates takes a while, and plain HTTP needs none.
 pub(super) struct Http {
     env: Environment,
+    plain_loopback: OnceLock<Result<Client, String>>,
     loopback: OnceLock<Result<Client, String>>,
     remote: OnceLock<Result<Client, String>>,
 }
@@ -60,14 +61,15 @@ impl Http {
     pub(super) fn new(env: Environment) -> Self {
         // A second provider in the process is refused, and then the first one serves.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Self { env, loopback: OnceLock::new(), remote: OnceLock::new() }
+        Self { env, plain_loopback: OnceLock::new(), loopback: OnceLock::new(), remote: OnceLock::new() }
     }
 
     fn client(&self, url: &Url) -> Result<&Client, String> {
-        let made = if is_loopback(url) {
-            self.loopback.get_or_init(loopback_client)
-        } else {
-            self.remote.get_or_init(|| remote_client(&self.env))
+        let made = match is_loopback(url) {
+            // It follows no redirect, so it never comes to need a certificate.
+            true if url.scheme() == "http" => self.plain_loopback.get_or_init(|| made(builder().tls_certs_only([]))),
+            true => self.loopback.get_or_init(|| made(builder())),
+            false => self.remote.get_or_init(|| remote_client(&self.env)),
         };
         made.as_ref().map_err(Clone::clone)
     }
@@ -123,9 +125,8 @@ fn builder() -> reqwest::ClientBuilder {
         .user_agent(concat!("agentd/", env!("CARGO_PKG_VERSION")))
 }
 
-fn loopback_client() -> Result<Client, String> {
-    // Without a certificate store there is still plain HTTP to this machine.
-    builder().build().or_else(|_| builder().tls_certs_only([]).build()).map_err(|error| chain(&error))
+fn made(builder: reqwest::ClientBuilder) -> Result<Client, String> {
+    builder.build().map_err(|error| chain(&error))
 }
 
 fn remote_client(env: &Environment) -> Result<Client, String> {
@@ -143,7 +144,7 @@ fn remote_client(env: &Environment) -> Result<Client, String> {
             builder = builder.proxy(proxy.no_proxy(no_proxy()));
         }
     }
-    builder.build().map_err(|error| chain(&error))
+    made(builder)
 }
 
 /// An error with its causes, without the URL, which may hold a password.
