@@ -174,7 +174,7 @@ pub struct LimitSettings {
     pub answer_ms: u64,
     /// How often a model call is tried again.
     pub retries: u32,
-    /// How long the pauses before further attempts may be in all, in one turn.
+    /// How long the pauses before further attempts may be together, until an answer is whole.
     pub retry_total_ms: u64,
     /// Tool rounds of a turn.
     pub max_turns: Option<u64>,

@@ -48,7 +48,7 @@ pub struct TurnSettings {
     pub cascade: Cascade,
     /// How often a model call is tried again.
     pub retries: u32,
-    /// How long the pauses before further attempts may be in all, in milliseconds.
+    /// How long the pauses before further attempts may be together, until an answer is whole, in milliseconds.
     pub retry_total_ms: u64,
     /// How much the model is to write.
     pub budget: TokenBudget,
