@@ -161,6 +161,8 @@ async fn outside_the_folders_the_shell_does_not_stay() {
     assert_eq!(told.context, None);
     let output = kit.command("mkdir gone && cd gone && rmdir ../gone").await;
     assert_eq!((shell_cwd(&output), output.is_error), (None, false), "a folder that is gone is nobody's");
+    let reset = format!("The shell's folder was reset to {}: where", kit.context.root.display());
+    assert!(text(&output).contains(&reset), "{}", text(&output));
 
     kit.context.cwd = kit.context.root.join("gone");
     let output = kit.command("pwd").await;

@@ -41,6 +41,15 @@ pub enum End {
     Lost(io::Error),
 }
 
+/// Where a shell stood at its end, elsewhere than where it began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LastFolder {
+    /// In this folder.
+    At(PathBuf),
+    /// It can't be told, as in a folder that was removed.
+    Unknown,
+}
+
 /// A command that has ended.
 #[derive(Debug)]
 pub struct Finished {
@@ -48,8 +57,8 @@ pub struct Finished {
     pub end: End,
     /// How much it wrote.
     pub total_bytes: u64,
-    /// Where the shell stood at its end, if that is known and elsewhere than where it began.
-    pub folder: Option<PathBuf>,
+    /// Where the shell stood at its end, if that is elsewhere than where it began.
+    pub folder: Option<LastFolder>,
     /// Processes that it left behind on purpose and that go on.
     pub survivors: Vec<u32>,
     /// Processes that could not be stopped.
@@ -87,11 +96,11 @@ impl Running {
         Ok(Finished { folder: self.last_folder(), end, total_bytes, survivors, still_running })
     }
 
-    fn last_folder(&self) -> Option<PathBuf> {
-        let noted = read_note(self.note.as_ref()?).inspect_err(|error| {
+    fn last_folder(&self) -> Option<LastFolder> {
+        read_note(self.note.as_ref()?).unwrap_or_else(|error| {
             tracing::warn!(%error, "a shell's last folder could not be read");
-        });
-        noted.ok().flatten().map(PathBuf::from)
+            Some(LastFolder::Unknown)
+        })
     }
 
     async fn until_end(

@@ -22,7 +22,7 @@ mod tree;
 pub use ahead::ShellSpec;
 pub use environment::{for_tools, tag_text};
 pub use exec_helper::run_if_asked;
-pub use follow::{End, Finished, Limits};
+pub use follow::{End, Finished, LastFolder, Limits};
 pub use output_file::{create_output_file, create_result_file};
 pub use registry::Processes;
 pub use spawn::{CommandSpec, Running};

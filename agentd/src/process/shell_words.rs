@@ -9,6 +9,7 @@
 //!   `bash -c` may have become that program.
 
 use super::environment::{CALL_VARIABLE, tag_text};
+use super::follow::LastFolder;
 use nix::fcntl::OFlag;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -98,12 +99,12 @@ fn quoted(bytes: &[u8]) -> Vec<u8> {
     word
 }
 
-/// The folder that a shell wrote down at its end; `None` if it stands where it began or can't be told. Removes the note.
+/// The folder that a shell wrote down at its end; `None` if it stands where it began. Removes the note.
 /// The command could have put anything there: nothing is followed, waited for, or read on and on.
 ///
 /// # Errors
 /// It can't be read or removed.
-pub(super) fn read_note(note: &Path) -> io::Result<Option<OsString>> {
+pub(super) fn read_note(note: &Path) -> io::Result<Option<LastFolder>> {
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
     let opened = OpenOptions::new().read(true).custom_flags(flags.bits()).open(note);
     if opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
@@ -115,7 +116,8 @@ pub(super) fn read_note(note: &Path) -> io::Result<Option<OsString>> {
     if file.metadata()?.is_file() {
         file.take(MAX_NOTE_BYTES).read_to_end(&mut bytes)?;
     }
-    Ok((bytes.pop() == Some(b'\n') && bytes.starts_with(b"/")).then(|| OsString::from_vec(bytes)))
+    let is_path = bytes.pop() == Some(b'\n') && bytes.starts_with(b"/");
+    Ok(Some(if is_path { LastFolder::At(OsString::from_vec(bytes).into()) } else { LastFolder::Unknown }))
 }
 
 #[cfg(test)]
@@ -159,11 +161,12 @@ mod tests {
             [("/a b\n", Some("/a b")), ("/a\n\n", Some("/a\n")), ("", None), ("a\n", None), ("/a", None)]
         {
             std::fs::write(&note, text).unwrap();
-            assert_eq!(read_note(&note).unwrap().as_deref(), folder.map(std::ffi::OsStr::new), "{text:?}");
+            let stood = folder.map_or(LastFolder::Unknown, |folder| LastFolder::At(folder.into()));
+            assert_eq!(read_note(&note).unwrap(), Some(stood), "{text:?}");
             assert_eq!(read_note(&note).unwrap(), None);
         }
         nix::unistd::mkfifo(&note, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        assert_eq!(read_note(&note).unwrap(), None);
+        assert_eq!(read_note(&note).unwrap(), Some(LastFolder::Unknown));
         std::os::unix::fs::symlink("/dev/zero", &note).unwrap();
         assert!(read_note(&note).is_err());
         assert!(note.symlink_metadata().is_err(), "nothing is left");

@@ -3,7 +3,7 @@
 use super::paths::is_inside;
 use super::tool::{ToolContext, ToolOutput};
 use crate::event::ContextChange;
-use crate::process::{End, Finished};
+use crate::process::{End, Finished, LastFolder};
 use proto::content::ContentBlock;
 use std::path::{Path, PathBuf};
 
@@ -37,14 +37,14 @@ impl Place {
         let Some(folder) = finished.folder.as_ref().filter(|_| matches!(finished.end, End::Exited(_))) else {
             return self;
         };
-        if is_usable(folder, context) {
-            return Self { cwd: folder.clone(), changed: true, ..self };
-        }
-        let sentence = format!(
-            "The shell's folder was reset to {}: {} is not in the session's folders.",
-            self.cwd.display(),
-            folder.display()
-        );
+        let why = match folder {
+            LastFolder::At(folder) if is_usable(folder, context) => {
+                return Self { cwd: folder.clone(), changed: true, ..self };
+            }
+            LastFolder::At(folder) => format!("{} is not in the session's folders", folder.display()),
+            LastFolder::Unknown => "where the command left it can't be told, and may be gone".to_owned(),
+        };
+        let sentence = format!("The shell's folder was reset to {}: {why}.", self.cwd.display());
         let sentences = self.sentence.iter().chain([&sentence]).cloned().collect::<Vec<_>>().join(" ");
         Self { sentence: Some(sentences), ..self }
     }
