@@ -6,9 +6,8 @@ use super::figures::{Report, Samples, ms_between};
 use super::proc_fs;
 use serde_json::json;
 use std::fs;
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tests::{Client, Daemon, ModelServer, Reply};
+use tests::{Client, Daemon, Home, ModelServer, Reply};
 
 const ROUNDS: usize = 400;
 /// Turns, each followed by a bare loop, so that a change of the machine's mood hits both.
@@ -70,7 +69,9 @@ fn loop_bare(bodies: &[Vec<u8>]) -> Run {
     }
     let address = model.url().replace("http://", "");
     let program = std::env::current_exe().expect("a running program has a path");
-    let mut command = Command::new(program);
+    // With the variables that agentd's shells have: Cargo's own would cost a shell more.
+    let home = Home::new();
+    let mut command = home.command(&program);
     let output = command.args([bare_loop::ARGUMENT, &address]).arg(folder.path()).output().expect("it runs");
     assert!(output.status.success(), "{output:?}");
     let cpu: f64 = String::from_utf8_lossy(&output.stdout).trim().parse().expect("milliseconds");

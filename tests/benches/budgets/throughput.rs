@@ -4,11 +4,12 @@
 use super::figures::{Report, Samples};
 use super::proc_fs;
 use serde_json::json;
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
-use tests::{Client, Daemon, ModelServer, Reply};
+use tests::{Client, Daemon, Home, ModelServer, Reply};
 
 const SESSIONS: usize = 200;
 /// Calls of each session, one after the other, each after a request.
@@ -69,13 +70,15 @@ fn bare_rate() -> f64 {
     let cores = thread::available_parallelism().map_or(2, usize::from);
     let each = SESSIONS * ROUNDS / cores;
     let ready = Barrier::new(cores + 1);
+    // With the variables that agentd's shells have: Cargo's own would cost a shell more.
+    let home = Home::new();
     let spent = thread::scope(|scope| {
         let loops: Vec<_> = (0..cores)
             .map(|_| {
                 scope.spawn(|| {
                     ready.wait();
                     for _ in 0..each {
-                        let mut command = Command::new("bash");
+                        let mut command = home.command(Path::new("bash"));
                         let output = command.args(["-c", "true"]).stdin(Stdio::null()).output();
                         assert!(output.expect("bash runs").status.success());
                     }
