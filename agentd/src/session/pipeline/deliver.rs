@@ -17,6 +17,32 @@ use tokio::sync::Mutex;
 /// A result no longer than this gains nothing by a file: a note and a preview are about as long.
 const SMALL_CHARS: usize = PREVIEW_CHARS + 500;
 
+/// Pictures of one round, in bytes of base64. A request that is larger than a provider takes, 32 MB with Anthropic's, would
+/// be refused again and again, since the pictures stay in what the model is told.
+const ROUND_PICTURE_BYTES: usize = 16 << 20;
+
+fn picture_bytes(block: &ContentBlock) -> usize {
+    match block {
+        ContentBlock::Image { data, .. } | ContentBlock::Resource { data: Some(data), .. } => data.len(),
+        ContentBlock::Text { .. } | ContentBlock::File { .. } | ContentBlock::Resource { data: None, .. } => 0,
+    }
+}
+
+/// Puts a sentence in the place of each picture that is too much beside those of the same round.
+fn keep_pictures_within(limit: usize, used: &mut usize, content: &mut [ContentBlock]) {
+    for block in content {
+        let bytes = picture_bytes(block);
+        if bytes > 0 && used.saturating_add(bytes) > limit {
+            *block = ContentBlock::text(format!(
+                "[A picture of {bytes} bytes was left out: those of one round may have {limit} bytes together. Ask for it again \
+                 by itself.]"
+            ));
+        } else {
+            *used += bytes;
+        }
+    }
+}
+
 /// The results of one round that the model has not seen yet.
 pub(in crate::session) struct Round {
     results: Mutex<Results>,
@@ -24,6 +50,8 @@ pub(in crate::session) struct Round {
 
 struct Results {
     budget: Budget,
+    /// Bytes of the pictures so far, in base64.
+    pictures: usize,
     large: HashMap<ToolCallId, Large>,
 }
 
@@ -37,12 +65,14 @@ struct Large {
 impl Round {
     /// A round whose results may hold so many characters together.
     pub(in crate::session) fn new(limit: usize) -> Self {
-        Self { results: Mutex::new(Results { budget: Budget::new(limit), large: HashMap::new() }) }
+        Self { results: Mutex::new(Results { budget: Budget::new(limit), pictures: 0, large: HashMap::new() }) }
     }
 
     /// The same with a result that the log has already, after a restart.
     pub(in crate::session) fn with(mut self, call: ToolCallId, content: &[ContentBlock], is_error: bool) -> Self {
-        self.results.get_mut().add(call, content, is_error, None);
+        let results = self.results.get_mut();
+        results.pictures += content.iter().map(picture_bytes).sum::<usize>();
+        results.add(call, content, is_error, None);
         self
     }
 }
@@ -50,6 +80,7 @@ impl Round {
 /// Tells the actor. Exactly once for each call.
 pub(super) async fn deliver(job: &CallJob, mut ended: Ended) {
     let mut results = job.round.results.lock().await;
+    keep_pictures_within(ROUND_PICTURE_BYTES, &mut results.pictures, &mut ended.outcome.content);
     results.make_room(job, &mut ended).await;
     let Ended { outcome, file_change, still_running } = ended;
     let id = job.context.tool_call_id.clone();
@@ -99,5 +130,23 @@ impl Large {
         });
         let Fitted { text, whole } = fitted.await;
         (with_text(self.content, text), whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_that_are_too_much_together_are_left_out() {
+        let picture = |bytes: usize| ContentBlock::Image { media_type: "image/png".into(), data: "a".repeat(bytes) };
+        let mut used = 0;
+        let mut kept = |content: &mut [ContentBlock]| {
+            keep_pictures_within(10, &mut used, content);
+            content.iter().map(picture_bytes).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(&mut [picture(6), ContentBlock::text("text")]), [6, 0]);
+        assert_eq!(kept(&mut [picture(5), picture(4)]), [0, 4], "a smaller one still fits");
+        assert_eq!(kept(&mut [picture(1)]), [0]);
     }
 }
