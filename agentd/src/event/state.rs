@@ -5,7 +5,7 @@ use super::marks::TurnMark;
 use super::transcript::{Transcript, text_of};
 use crate::base::text;
 use proto::content::{ContentBlock, MessageBlock, Prompt};
-use proto::event::{EndReason, Event, Role, TurnOptions};
+use proto::event::{ContinueReason, EndReason, Event, Role, TurnOptions};
 use proto::ids::{RequestId, Timestamp, ToolCallId, TurnId};
 use proto::methods::SystemPrompt;
 use proto::permission::PermissionRequest;
@@ -91,6 +91,8 @@ pub struct OpenTurn {
     pub rounds: u64,
     /// Whether the round under way has tool calls.
     pub round_has_tools: bool,
+    /// The model of the last switch while it ran: the fallback, if that is what the turn goes on with.
+    pub switched_to: Option<String>,
     /// Prompts that are to join it after the tools that run now.
     pub steering: Vec<Steering>,
     /// Calls that were queued and have not ended, in call order.
@@ -265,8 +267,17 @@ impl SessionState {
                     turn.round_has_tools = false;
                 }
             }
-            Event::TurnContinued { .. } => {
+            Event::ModelSwitched { to, .. } => {
                 if let Some(turn) = &mut self.turn {
+                    turn.switched_to = Some(to.clone());
+                }
+            }
+            Event::TurnContinued { reason, .. } => {
+                if let Some(turn) = &mut self.turn {
+                    // The fallback is the turn's model from here on, also if a restart comes in between.
+                    if let Some(fallback) = turn.switched_to.take_if(|_| *reason == ContinueReason::ModelFallback) {
+                        turn.options.model = Some(fallback);
+                    }
                     turn.rounds += u64::from(std::mem::take(&mut turn.round_has_tools));
                     turn.steering.clear();
                 }
@@ -319,6 +330,7 @@ impl SessionState {
             cost: None,
             rounds: 0,
             round_has_tools: false,
+            switched_to: None,
             steering: Vec::new(),
             calls: Vec::new(),
             loose: Vec::new(),

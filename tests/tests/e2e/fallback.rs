@@ -100,3 +100,32 @@ fn a_fallback_without_a_key_is_told_of() {
     assert_order(&client.run(&session, "go"), &["notice", "turn.ended(completed)"]);
     assert!(!client.run(&session, "go").iter().any(|event| event.kind == "notice"), "once is enough");
 }
+
+/// After a restart a turn that waits for a person goes on with the model that took over, not with the one that it left.
+#[test]
+fn it_stays_over_a_restart() {
+    let model = ModelServer::start();
+    let settings = json!({"fallbackModel": "test/other"});
+    let mut daemon = Daemon::builder().model(&model).settings(&settings).start();
+    model.answer_with(|request| match request.body["model"].as_str() {
+        Some("other") if request.messages().len() == 1 => Reply::calls("t1", "Bash", &json!({"command": "touch made"})),
+        Some("other") => Reply::says("done"),
+        _ => Reply::error(529, "overloaded_error", "Overloaded"),
+    });
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "go");
+    let request = client.events_until("permission.requested").pop().unwrap().text("requestId").to_owned();
+    client.leave();
+    daemon.kill9();
+    let before = model.requests().len();
+    daemon.start_again();
+    let client = Client::connect(&daemon);
+    client.attach(&session, 0);
+    client.call_ok("permission/respond", &json!({"requestId": request, "decision": "allow"}));
+    let events = client.events_until("turn.ended");
+    assert_order(&events, &["tool.ended(t1 completed)", "turn.ended(completed)"]);
+    let later: Vec<_> =
+        model.requests().into_iter().skip(before).map(|request| request.body["model"].clone()).collect();
+    assert_eq!(later, [json!("other")]);
+}

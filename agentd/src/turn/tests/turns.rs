@@ -289,6 +289,7 @@ fn a_revived_turn_begins_with_its_calls() {
         cost: None,
         rounds: 1,
         round_has_tools: true,
+        switched_to: None,
         steering: Vec::new(),
         calls: vec![call("a"), call("b")],
         loose: Vec::new(),
