@@ -94,17 +94,17 @@ pub enum Command {
 const RUN_EXITS: &str = "Exit codes: 0 completed, 1 error, 2 usage, 3 something was denied, 4 max turns, 124 timed out, \
      130 cancelled.\n\nWith no terminal to ask on, each question is denied, unless --on-ask wait is given.";
 
-/// A session that is meant: its id, a unique prefix of it, or @last
+/// A session that is meant: its id, a unique prefix of it, or @last (the newest of all folders)
 #[derive(Args)]
 pub struct SessionArg {
-    /// The session: its id, a unique prefix of it, or @last
+    /// The session: its id, a unique prefix of it, or @last (the newest of all folders)
     #[arg(value_name = "ID")]
     pub session: String,
 }
 
 #[derive(Args)]
 pub struct MaybeSession {
-    /// Only this session: its id, a unique prefix of it, or @last
+    /// Only this session: its id, a unique prefix of it, or @last (the newest of all folders)
     #[arg(value_name = "ID")]
     pub session: Option<String>,
 }
@@ -119,7 +119,7 @@ pub struct Json {
 /// Which session to work in.
 #[derive(Args)]
 pub struct Where {
-    /// Go on with this session: its id, a unique prefix of it, or @last
+    /// Go on with this session: its id, a unique prefix of it, or @last (the newest of all folders)
     #[arg(long, value_name = "ID", conflicts_with = "continue_last")]
     pub session: Option<String>,
     /// Go on with the newest session of this folder
@@ -169,7 +169,7 @@ pub struct Run {
 
 #[derive(Args)]
 pub struct Resume {
-    /// The session: its id, a unique prefix of it, or @last
+    /// The session: its id, a unique prefix of it, or @last (the newest of all folders)
     #[arg(value_name = "ID", default_value = crate::session_ref::LAST)]
     pub session: String,
     #[command(flatten)]
@@ -318,7 +318,7 @@ pub struct Cancel {
 
 #[derive(Args)]
 pub struct Pending {
-    /// Only this session: its id, a unique prefix of it, or @last
+    /// Only this session: its id, a unique prefix of it, or @last (the newest of all folders)
     #[arg(value_name = "ID")]
     pub session: Option<String>,
     /// Print JSON, one request a line
@@ -402,7 +402,7 @@ pub enum ExportFormat {
 
 #[derive(Args)]
 pub struct Rm {
-    /// The sessions: ids, unique prefixes of them, or @last
+    /// The sessions: ids, unique prefixes of them, or @last (the newest of all folders)
     #[arg(value_name = "ID", required = true)]
     pub sessions: Vec<String>,
 }

@@ -116,7 +116,7 @@ fn shell_cwd(output: &ToolOutput) -> Option<PathBuf> {
     output.context.as_ref().and_then(|change| change.shell_cwd.as_ref()).map(PathBuf::from)
 }
 
-/// Seed row X16: where a command's `cd` went the next command starts, also through a link, in and out of additional folders.
+/// Row X16: where a command's `cd` went the next command starts, also through a link, in and out of additional folders.
 #[tokio::test]
 async fn the_folder_lasts_from_command_to_command() {
     let mut kit = Kit::new();
@@ -192,7 +192,7 @@ while :; do sleep 1000; done
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Seed rows B14, C14: a non-zero exit is a result; codes that only say "no match" are no error, so they stop no other call.
+/// Rows B14, C14: a non-zero exit is a result; codes that only say "no match" are no error, so they stop no other call.
 #[tokio::test]
 async fn output_exit_codes_and_summaries() {
     for (command, told, summary, is_error) in [
@@ -249,7 +249,7 @@ async fn the_environment_is_the_clients_less_secrets() {
     assert!(!told.contains("secret") && !told.contains("LD_PRELOAD") && !told.contains("CARGO_PKG"), "{told}");
 }
 
-/// Seed row B08: three pieces of output are three events of progress, all before the result.
+/// Row B08: three pieces of output are three events of progress, all before the result.
 #[tokio::test]
 async fn pieces_of_output_are_progress_before_the_result() {
     let mut kit = Kit::new();
@@ -277,7 +277,7 @@ async fn progress_adds_up_to_the_output() {
     assert_eq!(parts[0].offset, 0);
 }
 
-/// Seed row B09: 30,000 characters are told, one more goes to a file.
+/// Row B09: 30,000 characters are told, one more goes to a file.
 #[tokio::test]
 async fn the_limit_is_inline_and_one_more_goes_to_a_file() {
     let kit = Kit::new();
@@ -321,7 +321,7 @@ async fn a_background_child_holds_nobody_up_and_is_stopped_with_its_session() {
     assert_eq!(kit.context.processes.list(None), []);
 }
 
-/// Seed row B13: a command that runs longer than its `timeout` is ended, and the result says so.
+/// Row B13: a command that runs longer than its `timeout` is ended, and the result says so.
 #[tokio::test]
 async fn a_timeout_stops_the_command_and_keeps_its_output() {
     let kit = Kit::new();
@@ -341,7 +341,7 @@ async fn a_timeout_is_held_to_the_settings() {
     assert_eq!(output.cause, Some(ToolCause::Timeout));
 }
 
-/// Seed row B12: cancel ends the whole tree, also what ignores SIGTERM and has left its group.
+/// Row B12: cancel ends the whole tree, also what ignores SIGTERM and has left its group.
 #[tokio::test]
 async fn cancel_ends_a_stubborn_tree() {
     let mut kit = Kit::new();

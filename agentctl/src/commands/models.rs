@@ -24,9 +24,6 @@ fn line(model: &ModelInfo) -> String {
     if model.default {
         notes.push("default".to_owned());
     }
-    if let Some(problem) = &model.problem {
-        notes.push(one_line(problem));
-    }
     if model.context_window > 0 {
         notes.push(format!("{} tokens", model.context_window));
     }
@@ -35,5 +32,6 @@ fn line(model: &ModelInfo) -> String {
     if !model.supports.tools {
         notes.push("no tools".to_owned());
     }
-    format!("{}  {}", one_line(&model.id), notes.join(", ")).trim_end().to_owned()
+    let problem = model.problem.as_ref().map(|problem| format!("\n  ✗ {}", one_line(problem))).unwrap_or_default();
+    format!("{}  {}", one_line(&model.id), notes.join(", ")).trim_end().to_owned() + &problem
 }

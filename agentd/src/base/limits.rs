@@ -12,9 +12,9 @@ pub const MAX_REQUESTS_IN_FLIGHT: usize = 128;
 pub const MAX_CONNECTIONS: usize = 1024;
 /// How much of a running tool's output a client that attaches gets (PROTOCOL.md §3, `session/attach`).
 pub const ATTACH_OUTPUT_TAIL_BYTES: usize = 64 << 10;
-/// Characters of a tool result that go to the model; more goes to a file (seed row B09).
+/// Characters of a tool result that go to the model; more goes to a file (row B09).
 pub const MAX_RESULT_CHARS: usize = 30_000;
-/// Characters of a persisted result that the model sees (seed row G02).
+/// Characters of a persisted result that the model sees (row G02).
 pub const PREVIEW_CHARS: usize = 1_000;
 /// Characters of a failed call's large result that the model sees, from both ends (contradiction C17).
 pub const FAILURE_CHARS: usize = 10_000;

@@ -109,23 +109,23 @@ pub struct PermissionSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ToolSettings {
-    /// How many calls may run at once (seed row C04).
+    /// How many calls may run at once (row C04).
     pub max_concurrency: usize,
-    /// Which failures stop parallel calls (seed row C14).
+    /// Which failures stop parallel calls (row C14).
     pub cascade: Cascade,
-    /// Whether there are only Bash, Read and Edit (seed row R07).
+    /// Whether there are only Bash, Read and Edit (row R07).
     pub simple: bool,
-    /// Whether tools that are seldom needed are told of only once they were searched for (seed row T09).
+    /// Whether tools that are seldom needed are told of only once they were searched for (row T09).
     pub search: bool,
-    /// Whether models that can are held to a tool's schema while they write its input (seed row A04). The first use of a
+    /// Whether models that can are held to a tool's schema while they write its input (row A04). The first use of a
     /// schema makes an answer slower.
     pub strict: bool,
-    /// Whether the input of tools is streamed as it is written, where the API itself is asked (seed row A05).
+    /// Whether the input of tools is streamed as it is written, where the API itself is asked (row A05).
     pub eager_input: bool,
     /// What a prompt that interrupts does to a running call, by tool; where absent, the tool's own answer holds
-    /// (seed row I10).
+    /// (row I10).
     pub interrupt: BTreeMap<String, Interrupt>,
-    /// Characters that the results of one round may have together; the largest go to files first (seed row X13).
+    /// Characters that the results of one round may have together; the largest go to files first (row X13).
     pub batch_result_chars: usize,
     /// Bash.
     pub bash: BashSettings,
@@ -202,7 +202,7 @@ impl Default for ToolSettings {
 
 impl ToolSettings {
     /// The settings with the variables of Claude Code laid over them, as a client's environment holds them:
-    /// `CLAUDE_CODE_SIMPLE` (seed row R07) and `CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY` (seed row C04).
+    /// `CLAUDE_CODE_SIMPLE` (row R07) and `CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY` (row C04).
     #[must_use]
     pub fn with_environment(mut self, env: &Environment) -> Self {
         if let Some(simple) = env.get("CLAUDE_CODE_SIMPLE") {
@@ -240,7 +240,7 @@ impl Default for LimitSettings {
 mod tests {
     use super::*;
 
-    /// Seed rows R07, C04: the names that Claude Code's users know switch simple mode and the cap of calls.
+    /// Rows R07, C04: the names that Claude Code's users know switch simple mode and the cap of calls.
     #[test]
     fn the_environment_comes_before_the_settings() {
         let with = |name: &str, value: &str| {

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-/// A change of the session's context (seed row X16).
+/// A change of the session's context (row X16).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContextChange {
     /// Where the session's shell stands from now on, absolute.

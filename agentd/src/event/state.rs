@@ -41,7 +41,7 @@ pub struct SessionState {
     pub session_rules: Vec<String>,
     /// What was sent with a client's key.
     pub idempotency: HashMap<String, SentPrompt>,
-    /// Deferred tools that were searched for and found: the model is told of them (seed row T09).
+    /// Deferred tools that were searched for and found: the model is told of them (row T09).
     pub discovered: BTreeSet<String>,
 }
 

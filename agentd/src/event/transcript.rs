@@ -172,7 +172,7 @@ impl Transcript {
         self.settle();
     }
 
-    /// Once every awaited result is there, they become one user message in call order (seed row C08).
+    /// Once every awaited result is there, they become one user message in call order (row C08).
     fn settle(&mut self) {
         if self.awaited.is_empty() || self.unanswered().next().is_some() {
             return;
@@ -363,7 +363,7 @@ mod tests {
         messages.iter().map(line).collect()
     }
 
-    /// Seed rows L06, C08, L13: what comes next is what was there, the answer, one message with a result for each call in call
+    /// Rows L06, C08, L13: what comes next is what was there, the answer, one message with a result for each call in call
     /// order whatever ended first, and after them what the tools and the person add.
     #[test]
     fn the_next_request_is_the_last_one_with_what_came_since() {

@@ -77,7 +77,7 @@ fn told(model: &Server) -> Vec<Vec<String>> {
     model.requests().iter().map(|request| names(&request.json())).collect()
 }
 
-/// Seed rows T09, A06: what a search finds is in the next request of the same turn, and after a restart in those of the next
+/// Rows T09, A06: what a search finds is in the next request of the same turn, and after a restart in those of the next
 /// turn; `tool/list` says which tools have to be searched for.
 #[tokio::test]
 async fn a_tool_that_was_found_stays_found() {

@@ -3,6 +3,7 @@
 
 use super::{Fanout, Subscription};
 use crate::base::environment::Environment;
+use crate::event::state::OpenRequest;
 use crate::event::{Record, record};
 use crate::session::{Announce, Command, Mailbox, Services, Urgent, View, changed_files, expand, names_files};
 use crate::store::{Journal, StoreError};
@@ -14,7 +15,6 @@ use proto::methods::{
     PermissionRespondParams, SessionEventsResult, SessionRewindResult, SessionUpdateParams, TurnCancelParams,
     TurnCancelResult, TurnResumeResult, TurnStartParams, TurnStartResult, TurnWaitParams, TurnWaitResult,
 };
-use proto::permission::PermissionRequest;
 use proto::session::{SessionInfo, SessionStatus};
 use proto::{ErrorKind, RpcError};
 use std::path::PathBuf;
@@ -227,10 +227,10 @@ impl SessionHandle {
         Ok(result)
     }
 
-    /// The open permission requests.
+    /// The open permission requests, oldest first.
     #[must_use]
-    pub fn pending_permissions(&self) -> Vec<PermissionRequest> {
-        self.view.borrow().permissions.iter().map(|open| open.request.clone()).collect()
+    pub fn pending_permissions(&self) -> Arc<[OpenRequest]> {
+        Arc::clone(&self.view.borrow().permissions)
     }
 
     /// The open permission requests that a client with the events up to `after_seq` is not sent by its

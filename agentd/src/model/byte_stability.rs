@@ -177,7 +177,7 @@ fn grown(body: &str) -> String {
     body[..end].replace(MARK, "")
 }
 
-/// Seed row L06: the next request is the one before, byte for byte up to the end of its last message, and then what
+/// Row L06: the next request is the one before, byte for byte up to the end of its last message, and then what
 /// the model and the tools said since; cache marks, which are laid over the bytes, are left out of the comparison.
 #[tokio::test]
 async fn a_request_begins_with_the_bytes_of_the_one_before() {

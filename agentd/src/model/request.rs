@@ -27,11 +27,11 @@ pub struct ToolDefinition {
     pub description: String,
     /// The JSON Schema of its input.
     pub input_schema: Value,
-    /// Whether the model is held to the schema while it writes the input (seed row A04).
+    /// Whether the model is held to the schema while it writes the input (row A04).
     pub strict: bool,
-    /// Whether the input is streamed as it is written, not parameter by parameter (seed row A05).
+    /// Whether the input is streamed as it is written, not parameter by parameter (row A05).
     pub eager_input_streaming: bool,
-    /// Whether the API keeps it out of the prompt until a result refers to it (seed row A06).
+    /// Whether the API keeps it out of the prompt until a result refers to it (row A06).
     pub defer_loading: bool,
 }
 

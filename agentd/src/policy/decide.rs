@@ -1,4 +1,4 @@
-//! The decision: numbered layers in the seed's order, the first that speaks decides. This version has
+//! The decision: numbered layers in a fixed order, the first that speaks decides. This version has
 //! layers 1–4, 6–9 and 11; 5, 10, 12 and 13 belong to parts that are not built yet.
 
 use super::rule::{Match, Rule};
@@ -188,7 +188,7 @@ mod tests {
         ]
     }
 
-    /// Seed rows T14, P04: a tool that needs a person asks in every mode, also in bypass, where nothing else that is
+    /// Rows T14, P04: a tool that needs a person asks in every mode, also in bypass, where nothing else that is
     /// plain is asked; dontAsk turns the question into a denial.
     #[test]
     fn modes_and_checks() {
@@ -206,7 +206,7 @@ mod tests {
         }
     }
 
-    /// A deny is never undone, and an ask never skipped, whatever else is said (seed rows P01, P02).
+    /// A deny is never undone, and an ask never skipped, whatever else is said (rows P01, P02).
     #[test]
     fn deny_beats_ask_beats_allow_in_every_mode() {
         let rule = || Rule::parse("Bash").unwrap();
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(outcome(&policy, &checks()[5]), ("ask", 4));
     }
 
-    /// Seed row P17: a hook's allow takes the place of a person's yes, in dontAsk too; rules, safety checks and mode
+    /// Row P17: a hook's allow takes the place of a person's yes, in dontAsk too; rules, safety checks and mode
     /// plan hold (contradiction C6).
     #[test]
     fn a_hook_s_allow_removes_the_question_and_nothing_else() {

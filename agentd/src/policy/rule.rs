@@ -78,7 +78,7 @@ impl Rule {
     }
 
     /// Whether the rule, without any content, speaks of every call of this tool: such a deny rule takes the tool
-    /// out of what the model is told of (seed row R01).
+    /// out of what the model is told of (row R01).
     #[must_use]
     pub fn covers(&self, tool: &str) -> bool {
         self.content.is_none() && self.names(tool)

@@ -65,7 +65,7 @@ pub fn expand(prompt: &Prompt, cwd: &Path) -> Result<Vec<ContentBlock>, RpcError
         .collect()
 }
 
-/// What the model is told of files that changed since it read them, if any did (seed row L14). Looks at files: call
+/// What the model is told of files that changed since it read them, if any did (row L14). Looks at files: call
 /// it where blocking is allowed.
 #[must_use]
 pub fn changed_files(files: &ReadState) -> Option<ContentBlock> {

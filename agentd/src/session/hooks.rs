@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 /// The hooks of a session. What a method does not say changes nothing. A future is dropped once its call is to stop;
 /// what a hook has started is stopped by then.
 pub trait Hooks: Send + Sync {
-    /// Before a call: after validation, before permission (seed row H01).
+    /// Before a call: after validation, before permission (row H01).
     fn before_tool<'a>(&'a self, _call: CallView<'a>) -> BoxFuture<'a, BeforeTool> {
         futures::future::ready(BeforeTool::default()).boxed()
     }

@@ -79,7 +79,7 @@ impl Toolset {
         self
     }
 
-    /// What a model is told of the tools, sorted by name: of the deferred ones only those that were discovered (seed row
+    /// What a model is told of the tools, sorted by name: of the deferred ones only those that were discovered (row
     /// T09). The same value as before where nothing changed.
     #[must_use]
     pub fn definitions(&self, discovered: &BTreeSet<String>, model: &dyn Model) -> Arc<[ToolDefinition]> {
@@ -92,7 +92,7 @@ impl Toolset {
         Arc::clone(&told.definitions)
     }
 
-    /// Whether this is a tool that the model has not been told of, since it has not searched for it (seed row X04).
+    /// Whether this is a tool that the model has not been told of, since it has not searched for it (row X04).
     #[must_use]
     pub fn is_undiscovered(&self, tool: &str) -> bool {
         self.deferred.contains(tool) && !self.told().discovered.contains(tool)
@@ -153,7 +153,7 @@ fn prompt_options(registry: &Registry, settings: &ToolSettings, model: &str) -> 
 
 impl ToolTraits for Toolset {
     fn traits(&self, tool: &str, input: &Value) -> CallTraits {
-        // Broken JSON comes as text: what it would do can't be known (seed row X01).
+        // Broken JSON comes as text: what it would do can't be known (row X01).
         let Some(found) = self.get(tool).filter(|_| input.is_object()) else {
             return CallTraits {
                 title: tool.to_owned(),

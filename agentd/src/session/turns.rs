@@ -289,7 +289,7 @@ impl Actor {
         }
     }
 
-    /// The tools of a turn: one more where its answer is to fit a schema (seed row X11).
+    /// The tools of a turn: one more where its answer is to fit a schema (row X11).
     fn toolset(&self, settings: &Settings, model: &dyn Model, options: &TurnOptions) -> Arc<Toolset> {
         let rules = super::approvals::rules(settings);
         let permitted = Permitted { deny: &rules.deny, simple: settings.tools.simple };

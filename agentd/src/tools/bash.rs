@@ -424,7 +424,7 @@ mod tests {
         assert!(is_allowed(&scratch, "ls"));
     }
 
-    /// Seed row B03: what only reads may run beside other calls, what may write does not.
+    /// Row B03: what only reads may run beside other calls, what may write does not.
     #[test]
     fn only_what_reads_runs_beside_others() {
         let is_safe = |command: &str| Bash.concurrency_safe(&json!({"command": command}));
@@ -441,7 +441,7 @@ mod tests {
         assert!(of(MAX_COMMAND_BYTES + 1).unwrap_err().contains("put the text into a file with Write"));
     }
 
-    /// Seed row T08: the four lines for people: what is called, how it goes, what it gave, why it failed.
+    /// Row T08: the four lines for people: what is called, how it goes, what it gave, why it failed.
     #[tokio::test]
     async fn the_four_lines_for_people() {
         let scratch = Scratch::new();
@@ -481,7 +481,7 @@ mod tests {
         );
     }
 
-    /// Seed row T12: a model that judges a command sees the command and nothing around it.
+    /// Row T12: a model that judges a command sees the command and nothing around it.
     #[test]
     fn the_classifier_gets_the_command() {
         let input = json!({"command": "make test", "description": "Runs the tests", "timeout": 5});

@@ -1,4 +1,4 @@
-//! The folder that a session's shell stands in, from one command to the next (seed row X16). Called by Bash.
+//! The folder that a session's shell stands in, from one command to the next (row X16). Called by Bash.
 
 use super::paths::is_inside;
 use super::tool::{ToolContext, ToolOutput};

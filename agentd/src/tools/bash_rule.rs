@@ -102,7 +102,7 @@ fn split(command: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// Seed row T13: a command is taken apart once and can be gone before the many patterns of rules are tried.
+    /// Row T13: a command is taken apart once and can be gone before the many patterns of rules are tried.
     #[test]
     fn one_parse_serves_many_patterns() {
         let matches = {

@@ -1,4 +1,4 @@
-//! What a model is told of a tool, kept so that it is worked out once (seed rows A01–A03). Called by the session's
+//! What a model is told of a tool, kept so that it is worked out once (rows A01–A03). Called by the session's
 //! toolset. Knows no wire format; what differs from request to request is laid over it there.
 
 use super::registry::Registered;
@@ -121,7 +121,7 @@ mod tests {
         Arc::new(PromptOptions { model: model.to_owned(), tools, simple: false })
     }
 
-    /// Seed row A01: a second definition does no work; another text, model, set of tools, schema or strictness does.
+    /// Row A01: a second definition does no work; another text, model, set of tools, schema or strictness does.
     #[test]
     fn a_definition_is_worked_out_once_for_all_that_it_depends_on() {
         let definitions = Definitions::default();
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(definitions.of(&reshaped, &plain, false).input_schema, schema);
     }
 
-    /// Seed row A02: a schema that came with the tool passes unchanged, in the order of its fields, odd keywords and all.
+    /// Row A02: a schema that came with the tool passes unchanged, in the order of its fields, odd keywords and all.
     #[test]
     fn a_schema_from_elsewhere_is_passed_on_as_it_is() {
         let schema = json!({"type": "object", "$schema": "x", "z": 1, "properties": {"b": {"format": "uri"}, "a": {}}});
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(definition.input_schema.to_string(), schema.to_string());
     }
 
-    /// Seed rows T05, A03: the description is what `prompt` says for these options.
+    /// Rows T05, A03: the description is what `prompt` says for these options.
     #[test]
     fn the_description_is_the_tools_own_text() {
         let fake = Fake::named("Fake");

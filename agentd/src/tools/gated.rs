@@ -1,4 +1,4 @@
-//! Tools that are there only if agentd was built with their feature (seed row R03): what is not compiled in can't be
+//! Tools that are there only if agentd was built with their feature (row R03): what is not compiled in can't be
 //! called. Called by the registry.
 //!
 //! The features `worker` and `cron` are the places for tools that start child sessions and that send prompts at set
@@ -26,7 +26,7 @@ fn sleep() -> Option<Arc<dyn Tool>> {
 mod tests {
     use super::*;
 
-    /// Seed row R03: the tool is there exactly if agentd was built with its feature.
+    /// Row R03: the tool is there exactly if agentd was built with its feature.
     #[test]
     fn a_gated_tool_is_there_only_with_its_feature() {
         let names: Vec<String> = tools().iter().map(|tool| tool.name().to_owned()).collect();

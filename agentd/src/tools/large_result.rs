@@ -1,5 +1,5 @@
 //! Results that are too large for the model: the whole goes to a file, the model gets a note with its path
-//! and a part (seed rows G01–G03). Called by the session's pipeline for the results of every tool, and by Bash, whose
+//! and a part (rows G01–G03). Called by the session's pipeline for the results of every tool, and by Bash, whose
 //! commands write their output to a file anyway.
 
 use crate::base::limits::{FAILURE_CHARS, MAX_RESULT_CHARS, PREVIEW_CHARS};
@@ -133,7 +133,7 @@ mod tests {
     use crate::tools::testing::Scratch;
     use std::os::unix::fs::PermissionsExt as _;
 
-    /// Seed rows G01, G02: the file is named after the call and private; the note has its path and the first 1,000
+    /// Rows G01, G02: the file is named after the call and private; the note has its path and the first 1,000
     /// characters, cut at a character.
     #[test]
     fn a_large_text_goes_to_a_private_file_of_the_call() {

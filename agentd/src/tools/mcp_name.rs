@@ -1,4 +1,4 @@
-//! Names of MCP tools: `mcp__server__tool`, in letters that every provider takes (seed row R06). Pure.
+//! Names of MCP tools: `mcp__server__tool`, in letters that every provider takes (row R06). Pure.
 
 use crate::base::text::head;
 
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Seed row R06: a name gives back its server and tool; characters that providers refuse are replaced.
+    /// Row R06: a name gives back its server and tool; characters that providers refuse are replaced.
     #[test]
     fn names_round_trip_and_odd_characters_are_replaced() {
         for (server, tool, name, parts) in [

@@ -138,7 +138,7 @@ impl ReadState {
         self.lock().is_empty()
     }
 
-    /// The files that changed since they were read, by path; each change is told once (seed row L14). Looks at the
+    /// The files that changed since they were read, by path; each change is told once (row L14). Looks at the
     /// files: call it where blocking is allowed.
     #[must_use]
     pub fn take_changes(&self) -> Vec<(PathBuf, FileState)> {
@@ -183,7 +183,7 @@ fn merge(ranges: &mut Vec<RangeInclusive<u64>>) {
 mod tests {
     use super::*;
 
-    /// Seed row L14: a file that changed since it was read is told of once, and again only after another change.
+    /// Row L14: a file that changed since it was read is told of once, and again only after another change.
     #[test]
     fn changes_since_are_told_once() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! The registry of tools: which there are, by name. Called by the session's toolset and by the hub. Knows no session
 //! and no model.
 //!
-//! The tools of a turn are made in stages, each of them a value (seed row R01): all that are built in → those that the
+//! The tools of a turn are made in stages, each of them a value (row R01): all that are built in → those that the
 //! settings permit → with those of MCP servers → sorted by name, each name once.
 
 use super::definition::{Definition, Definitions};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-/// What simple mode leaves (seed row R07).
+/// What simple mode leaves (row R07).
 const SIMPLE: [&str; 3] = ["Bash", "Read", "Edit"];
 
 /// A tool with its schema, which is made once.
@@ -45,7 +45,7 @@ impl Registered {
         &self.schema
     }
 
-    /// Whether models have to search for it, where searching is on (seed row T09).
+    /// Whether models have to search for it, where searching is on (row T09).
     #[must_use]
     pub fn is_deferred(&self) -> bool {
         self.tool.should_defer() && !self.tool.always_load()
@@ -73,7 +73,7 @@ impl Permitted<'_> {
     }
 }
 
-/// Tools, sorted by name, so that what models are told is the same bytes each time (seed row R04).
+/// Tools, sorted by name, so that what models are told is the same bytes each time (row R04).
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: Vec<Arc<Registered>>,
@@ -81,7 +81,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Stage 1: all tools that are part of agentd. Bash is always there (seed row R02).
+    /// Stage 1: all tools that are part of agentd. Bash is always there (row R02).
     #[must_use]
     pub fn builtin() -> Self {
         let mut tools: Vec<Arc<dyn Tool>> = vec![
@@ -111,7 +111,7 @@ impl Registry {
     }
 
     /// Stages 3 and 4: with further tools, as of MCP servers, in whatever order they were found. Of two with one name
-    /// this registry's own wins, then the first; the names of the others are given back (seed row R05).
+    /// this registry's own wins, then the first; the names of the others are given back (row R05).
     #[must_use]
     pub fn with(&self, further: impl IntoIterator<Item = Arc<Registered>>) -> (Self, Vec<String>) {
         self.of(self.tools.iter().cloned().chain(further).collect())
@@ -131,7 +131,7 @@ impl Registry {
         (Self { tools, definitions: Arc::clone(&self.definitions) }, dropped)
     }
 
-    /// The tool of this name or, failing that, of this alias (seed row T02).
+    /// The tool of this name or, failing that, of this alias (row T02).
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let named = |tool: &&Arc<dyn Tool>| tool.name() == name;

@@ -1,4 +1,4 @@
-//! StructuredOutput: how the model gives a turn's answer as data (seed row X11). Made for one turn, from the schema that
+//! StructuredOutput: how the model gives a turn's answer as data (row X11). Made for one turn, from the schema that
 //! came with its prompt; the call fits the schema or is an error that names the places.
 
 use super::output_schema::OutputSchema;
@@ -122,7 +122,7 @@ mod tests {
         json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
     }
 
-    /// Seed row X11: a call that fits the schema gives the answer, any other an error with the path.
+    /// Row X11: a call that fits the schema gives the answer, any other an error with the path.
     #[test]
     fn an_answer_fits_the_schema() {
         let (tool, scratch) = (StructuredOutput::new(&number()).unwrap(), Scratch::new());

@@ -20,7 +20,7 @@ pub struct PromptOptions {
     pub model: String,
     /// The names of all tools of the turn, also of those that have to be searched for.
     pub tools: Vec<String>,
-    /// Whether there are only the few tools of simple mode (seed row R07).
+    /// Whether there are only the few tools of simple mode (row R07).
     pub simple: bool,
 }
 
@@ -35,18 +35,18 @@ impl PromptOptions {
 /// Says of a rule's content, such as `git *`, whether it speaks of a call. Made once for a call, asked for many rules.
 pub type PermissionMatcher = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// A tool, built in or from an MCP server (seed row T01). Predicates take the input, since `ls` and `rm` are one tool;
-/// they fail closed (seed row T06).
+/// A tool, built in or from an MCP server (row T01). Predicates take the input, since `ls` and `rm` are one tool;
+/// they fail closed (row T06).
 pub trait Tool: Send + Sync {
     /// Its name, as the model calls it.
     fn name(&self) -> &str;
 
-    /// Other names that models call it by (seed row T02).
+    /// Other names that models call it by (row T02).
     fn aliases(&self) -> &[&str] {
         &[]
     }
 
-    /// Words beside its name and its text by which a search finds it (seed row T02).
+    /// Words beside its name and its text by which a search finds it (row T02).
     fn search_hint(&self) -> &str {
         ""
     }
@@ -56,12 +56,12 @@ pub trait Tool: Send + Sync {
         "builtin"
     }
 
-    /// Whether it is there at all, on this machine and in this daemon (seed row R01).
+    /// Whether it is there at all, on this machine and in this daemon (row R01).
     fn is_enabled(&self) -> bool {
         true
     }
 
-    /// What the model is told of it (seed rows T05, A03).
+    /// What the model is told of it (rows T05, A03).
     fn prompt(&self, options: &PromptOptions) -> String;
 
     /// The JSON Schema of its input, made from the input's type, unknown fields denied. A tool that has none says so in
@@ -70,7 +70,7 @@ pub trait Tool: Send + Sync {
         serde_json::json!({"type": "object"})
     }
 
-    /// The JSON Schema of its input as it came with the tool; it goes to the model unchanged (seed rows T03, A02).
+    /// The JSON Schema of its input as it came with the tool; it goes to the model unchanged (rows T03, A02).
     fn input_json_schema(&self) -> Option<Value> {
         None
     }
@@ -83,17 +83,17 @@ pub trait Tool: Send + Sync {
     /// What it does, for icons.
     fn kind(&self) -> ToolKind;
 
-    /// Whether it comes from an MCP server (seed row T11).
+    /// Whether it comes from an MCP server (row T11).
     fn is_mcp(&self) -> bool {
         false
     }
 
-    /// Whether models that can should be held to its schema while they write the input (seed rows T11, A04).
+    /// Whether models that can should be held to its schema while they write the input (rows T11, A04).
     fn strict(&self) -> bool {
         false
     }
 
-    /// Whether models are told of it only once they have searched for it (seed row T09). Servers bring tools by the
+    /// Whether models are told of it only once they have searched for it (row T09). Servers bring tools by the
     /// dozen, most of which a session never needs.
     fn should_defer(&self) -> bool {
         self.is_mcp()
@@ -114,38 +114,38 @@ pub trait Tool: Send + Sync {
         !self.read_only(input)
     }
 
-    /// Whether this call may run beside others (seed row C05).
+    /// Whether this call may run beside others (row C05).
     fn concurrency_safe(&self, _input: &Value) -> bool {
         false
     }
 
-    /// Whether a new prompt that interrupts lets this call run to its end; a cancel stops it anyway (seed rows T15, I10).
+    /// Whether a new prompt that interrupts lets this call run to its end; a cancel stops it anyway (rows T15, I10).
     fn blocks_interrupt(&self, _input: &Value) -> bool {
         true
     }
 
-    /// Whether it runs commands: by the setting `tools.cascade` its failure stops parallel calls (seed row C14).
+    /// Whether it runs commands: by the setting `tools.cascade` its failure stops parallel calls (row C14).
     fn runs_commands(&self) -> bool {
         false
     }
 
-    /// Whether a person has to be asked in every mode (seed row T14).
+    /// Whether a person has to be asked in every mode (row T14).
     fn requires_user_interaction(&self) -> bool {
         false
     }
 
-    /// Characters of its result that go to the model; more goes to a file (seed row T10).
+    /// Characters of its result that go to the model; more goes to a file (row T10).
     fn max_result_chars(&self) -> usize {
         crate::base::limits::MAX_RESULT_CHARS
     }
 
     /// The input with what observers (hooks, permission, people) should see beside what the model wrote, such as an
-    /// absolute path; `None` if it is the same. `call` gets the model's own (seed rows T16, X06, X07).
+    /// absolute path; `None` if it is the same. `call` gets the model's own (rows T16, X06, X07).
     fn observable_input(&self, _input: &Value, _context: &ToolContext) -> Option<Value> {
         None
     }
 
-    /// What the model is told of structured data that a hook put in the place of the tool's own (seed rows H10, X14).
+    /// What the model is told of structured data that a hook put in the place of the tool's own (rows H10, X14).
     fn map_data(&self, data: &Value) -> Vec<ContentBlock> {
         vec![ContentBlock::text(data.as_str().map_or_else(|| data.to_string(), str::to_owned))]
     }
@@ -160,7 +160,7 @@ pub trait Tool: Send + Sync {
     /// ready now. Returns at once and changes nothing that anybody sees.
     fn expect(&self, _context: &ToolContext) {}
 
-    /// Stage A of the pipeline: the input's shape, then the tool's own check (seed rows X03, X05). May read files.
+    /// Stage A of the pipeline: the input's shape, then the tool's own check (rows X03, X05). May read files.
     ///
     /// # Errors
     /// One sentence that names the field and what is expected, for the model.
@@ -173,18 +173,18 @@ pub trait Tool: Send + Sync {
         ToolVerdict::Ask { detail: format!("{} may change something", self.name()) }
     }
 
-    /// Reads the call once, to say of the content of many rules whether it speaks of this call (seed row T13). It may
+    /// Reads the call once, to say of the content of many rules whether it speaks of this call (row T13). It may
     /// say so of too many: it is for what tightens (deny and ask rules, conditions of hooks), never for what widens.
     fn matcher(&self, input: &Value, _context: &ToolContext) -> PermissionMatcher {
         super::matching::by_field(input)
     }
 
-    /// The call in few words, for a model that judges whether it is safe (seed row T12).
+    /// The call in few words, for a model that judges whether it is safe (row T12).
     fn classifier_input(&self, input: &Value) -> String {
         format!("{} {input}", self.name())
     }
 
-    /// One line for people on the call, such as `Edit src/main.rs` (seed row T08).
+    /// One line for people on the call, such as `Edit src/main.rs` (row T08).
     fn title(&self, input: &Value) -> String;
 
     /// One line for people while it runs.
@@ -238,7 +238,7 @@ pub enum ToolVerdict {
         /// One sentence for people.
         detail: String,
     },
-    /// No mode lets it run without a person: a protected path (seed row P06).
+    /// No mode lets it run without a person: a protected path (row P06).
     Safety {
         /// One sentence for people.
         detail: String,
@@ -281,7 +281,7 @@ pub struct ToolContext {
     pub bash: crate::config::BashSettings,
     /// How long a stopped process may take to end before it is killed.
     pub kill_grace: std::time::Duration,
-    /// Whether a person or a hook changed the model's input (seed row X08).
+    /// Whether a person or a hook changed the model's input (row X08).
     pub user_modified: bool,
 }
 
@@ -317,15 +317,15 @@ pub struct ToolOutput {
     pub still_running: Vec<u32>,
     /// The result as data, for hooks; what the model is told is `content`.
     pub data: Option<Value>,
-    /// What the model is told after the results of the round (seed row T04).
+    /// What the model is told after the results of the round (row T04).
     pub new_messages: Vec<ContentBlock>,
-    /// What the call changes for later calls (seed rows T04, X16).
+    /// What the call changes for later calls (rows T04, X16).
     pub context: Option<ContextChange>,
     /// What an MCP server sends along.
     pub mcp_meta: Option<Value>,
-    /// Deferred tools that the call found: the model is told of them from its next answer on (seed row T09).
+    /// Deferred tools that the call found: the model is told of them from its next answer on (row T09).
     pub discovered: Vec<String>,
-    /// The turn's answer as data, where it has a schema for it (seed row X11).
+    /// The turn's answer as data, where it has a schema for it (row X11).
     pub structured_output: Option<Value>,
 }
 

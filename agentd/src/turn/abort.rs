@@ -1,4 +1,4 @@
-//! Aborts on three levels: the turn, the siblings of one message, a single call (seed rows I01–I05). A value:
+//! Aborts on three levels: the turn, the siblings of one message, a single call (rows I01–I05). A value:
 //! it says what an abort means and how far it reaches. Used by the machine; stops nothing itself.
 
 use proto::event::ToolCause;
@@ -38,7 +38,7 @@ impl AbortReason {
     }
 
     /// Whether a running call with this behaviour is stopped. Only a prompt that interrupts waits for calls that
-    /// are better not cut (seed rows I06–I08).
+    /// are better not cut (rows I06–I08).
     #[must_use]
     pub fn stops_call(self, blocks_interrupt: bool) -> bool {
         !(self == Self::Interrupt && blocks_interrupt)
@@ -71,12 +71,12 @@ impl AbortTree {
         self.turn.get_or_insert(reason);
     }
 
-    /// Aborts the calls of this message; the turn lives on (seed row I03).
+    /// Aborts the calls of this message; the turn lives on (row I03).
     pub fn abort_siblings(&mut self) {
         self.siblings.get_or_insert(AbortReason::SiblingError);
     }
 
-    /// The calls of this message are void: nothing of them reaches the turn any more (seed row F07).
+    /// The calls of this message are void: nothing of them reaches the turn any more (row F07).
     pub fn discard(&mut self) {
         self.siblings.get_or_insert(AbortReason::Fallback);
         self.discarded = true;
@@ -98,7 +98,7 @@ impl AbortTree {
     }
 }
 
-/// Whether the abort of a call reaches the turn (seed row I04): not if a sibling's failure was the reason, not if
+/// Whether the abort of a call reaches the turn (row I04): not if a sibling's failure was the reason, not if
 /// the turn is aborted already, not if the call was discarded.
 #[must_use]
 pub fn bubbles(reason: AbortReason, turn_aborted: bool, discarded: bool) -> bool {
@@ -120,7 +120,7 @@ mod tests {
         AbortReason::StorageFailed,
     ];
 
-    /// Seed rows I04, F07: the truth table of what a call's abort reaches.
+    /// Rows I04, F07: the truth table of what a call's abort reaches.
     #[test]
     fn a_calls_abort_bubbles_but_for_three_cases() {
         for reason in ALL {
@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    /// Seed rows I01, I03: an abort reaches down, and up only if it bubbles.
+    /// Rows I01, I03: an abort reaches down, and up only if it bubbles.
     #[test]
     fn aborts_reach_down_and_not_up() {
         let mut tree = AbortTree::default();
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!((tree.turn(), tree.siblings()), (Some(AbortReason::Tool), Some(AbortReason::Tool)));
     }
 
-    /// Seed row F07: a discarded call reaches nobody.
+    /// Row F07: a discarded call reaches nobody.
     #[test]
     fn what_was_discarded_does_not_bubble() {
         let mut tree = AbortTree::default();
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(tree.next_message().siblings(), None);
     }
 
-    /// Seed row I02: the first reason is kept, on every level.
+    /// Row I02: the first reason is kept, on every level.
     #[test]
     fn the_first_reason_is_kept() {
         for first in ALL {
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Seed rows I06, I07, I08: only an interrupting prompt waits, and only for calls that block.
+    /// Rows I06, I07, I08: only an interrupting prompt waits, and only for calls that block.
     #[test]
     fn which_abort_stops_which_call() {
         for reason in ALL {

@@ -91,9 +91,9 @@ pub struct CallTraits {
     pub read_only: bool,
     /// Whether this call may run beside others.
     pub concurrency_safe: bool,
-    /// Whether a new prompt that interrupts lets it run to its end (seed row I07).
+    /// Whether a new prompt that interrupts lets it run to its end (row I07).
     pub blocks_interrupt: bool,
-    /// Whether it runs a command, whose failure may stop its siblings (seed row C14).
+    /// Whether it runs a command, whose failure may stop its siblings (row C14).
     pub runs_command: bool,
 }
 
@@ -116,7 +116,7 @@ pub struct ToolOutcome {
     pub cause: Option<ToolCause>,
     /// Whether the turn ends, since a person said no without a word to the model.
     pub stops_turn: bool,
-    /// Whether a hook ends the turn, and why (seed row L11).
+    /// Whether a hook ends the turn, and why (row L11).
     pub hook_stop: Option<String>,
     /// What it changes for later calls.
     pub context: Option<ContextChange>,

@@ -7,7 +7,7 @@ use proto::event::ToolStatus;
 use proto::ids::ToolCallId;
 use serde_json::Value;
 
-/// Where a call is (seed row C02). It only moves forward; what follows `Completed`, being given to the model, is the
+/// Where a call is (row C02). It only moves forward; what follows `Completed`, being given to the model, is the
 /// transcript's part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
@@ -16,7 +16,7 @@ enum Stage {
     Completed,
 }
 
-/// Which failures stop the other calls of a message (seed row C14).
+/// Which failures stop the other calls of a message (row C14).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Cascade {
     /// A failed command that may write; one that only reads fails alone.
@@ -90,7 +90,7 @@ pub struct Stopped {
 }
 
 impl Schedule {
-    /// An empty schedule that runs at most `cap` calls at once (seed row C04); at least one.
+    /// An empty schedule that runs at most `cap` calls at once (row C04); at least one.
     #[must_use]
     pub fn new(cap: usize, cascade: Cascade) -> Self {
         Self { calls: Vec::new(), cap: cap.max(1), cascade, aborts: AbortTree::default(), errored: None }
@@ -108,7 +108,7 @@ impl Schedule {
     }
 
     /// Marks as executing, and hands out, the calls that may start now. A call may start when nothing
-    /// runs, or when it and all that run are concurrency-safe (seed row C01); never past a waiting
+    /// runs, or when it and all that run are concurrency-safe (row C01); never past a waiting
     /// unsafe one (C03), never more than the cap, none after an abort.
     pub fn start_next(&mut self) -> Vec<(ToolCallId, String, Value)> {
         let mut started = Vec::new();
@@ -147,7 +147,7 @@ impl Schedule {
         }
     }
 
-    /// What the calls of a batch that is over change, in call order (seed row X16): of a serial call once it has
+    /// What the calls of a batch that is over change, in call order (row X16): of a serial call once it has
     /// ended, of parallel ones once all have.
     pub fn take_changes(&mut self) -> Vec<ContextChange> {
         if self.executing().next().is_some() {
@@ -168,7 +168,7 @@ impl Schedule {
         counts && status == ToolStatus::Failed && self.aborts.siblings().is_none()
     }
 
-    /// A call failed and stops its siblings; those that are still to come with the message too (seed row C06).
+    /// A call failed and stops its siblings; those that are still to come with the message too (row C06).
     pub fn fail(&mut self, id: &ToolCallId) -> Stopped {
         self.errored = self.calls.iter().find(|call| call.new.id == *id).map(|call| call.new.title.clone());
         self.aborts.abort_siblings();
@@ -217,7 +217,7 @@ impl Schedule {
     }
 
     /// Whether a prompt that interrupts would stop all that runs at once: something runs, and none of it blocks
-    /// (seed row I09).
+    /// (row I09).
     #[must_use]
     pub fn is_interruptible(&self) -> bool {
         let mut running = self.calls.iter().filter(|call| call.stage == Stage::Executing).peekable();

@@ -68,7 +68,7 @@ fn the_exit_code_says_how_it_ended() {
     assert_eq!(agentctl.run(&["run", "x", "--max-turns", "1"]).code, Some(4));
 }
 
-/// Seed row I12: SIGINT cancels the turn.
+/// Row I12: SIGINT cancels the turn.
 #[test]
 fn a_timeout_and_ctrl_c_cancel_the_turn() {
     let model = ModelServer::start();

@@ -197,7 +197,7 @@ fn a_prompt_that_steered_survives_a_kill() {
     assert!(model.wait_for_request(2).last_user_text().contains("in blue"));
 }
 
-/// Seed row I07: a call that may write is not cut by a new prompt, which waits; what had not started never does.
+/// Row I07: a call that may write is not cut by a new prompt, which waits; what had not started never does.
 #[test]
 fn an_interrupt_waits_for_a_writer() {
     let model = ModelServer::start();
@@ -240,7 +240,7 @@ fn an_interrupt_takes_back_an_open_question() {
     assert!(!daemon.workspace().join("made").exists());
 }
 
-/// Seed row I06: a call that only reads is cut by a new prompt, and the model is told by what; a setting can change that.
+/// Row I06: a call that only reads is cut by a new prompt, and the model is told by what; a setting can change that.
 #[test]
 fn an_interrupt_cuts_a_reader_unless_a_setting_says_otherwise() {
     for (setting, status) in [("cancel", "cancelled"), ("block", "completed")] {

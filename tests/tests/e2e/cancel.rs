@@ -31,7 +31,7 @@ fn a_stream_is_closed_and_the_session_goes_on() {
     assert_order(&client.run(&session, "hello?"), &["turn.ended(completed)"]);
 }
 
-/// Seed row I08: a cancel stops a command that an interrupt would wait for, with all that it started.
+/// Row I08: a cancel stops a command that an interrupt would wait for, with all that it started.
 #[test]
 fn a_process_tree_is_gone_when_the_answer_comes() {
     let model = ModelServer::start();
@@ -61,7 +61,7 @@ fn a_process_tree_is_gone_when_the_answer_comes() {
     assert_eq!(results["content"][0]["is_error"], true, "{results}");
 }
 
-/// Seed row I11: of a cancelled batch the model is told what is done, what was cut and what never ran.
+/// Row I11: of a cancelled batch the model is told what is done, what was cut and what never ran.
 #[test]
 fn finished_results_are_kept_and_the_rest_is_told_of() {
     let model = ModelServer::start();

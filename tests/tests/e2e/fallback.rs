@@ -12,7 +12,7 @@ fn daemon(model: &ModelServer) -> Daemon {
 const OVERLOADED: &str =
     "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
 
-/// Seed rows F01, F03, F04, F06: in mid-stream, with one tool running: the message is a tombstone, its call is stopped, the other
+/// Rows F01, F03, F04, F06: in mid-stream, with one tool running: the message is a tombstone, its call is stopped, the other
 /// model is asked without a trace of either, and goes on with calls of its own.
 #[test]
 fn in_mid_stream_with_a_tool_running() {
@@ -47,7 +47,7 @@ fn in_mid_stream_with_a_tool_running() {
     drop(pipe);
 }
 
-/// Seed row F06: the attempts are bounded: when the other model is overloaded too, the turn ends.
+/// Row F06: the attempts are bounded: when the other model is overloaded too, the turn ends.
 #[test]
 fn both_are_overloaded() {
     let model = ModelServer::start();

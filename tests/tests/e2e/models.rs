@@ -208,7 +208,7 @@ fn responses_stream_reasoning_text_and_tools() {
     assert_eq!(kinds, [&expected[..], &["function_call_output", "function_call_output"]].concat());
 }
 
-/// Seed row F05: what a model thought goes back to it, and no other model ever sees it.
+/// Row F05: what a model thought goes back to it, and no other model ever sees it.
 #[test]
 fn thinking_stays_with_its_model_through_all_formats() {
     let model = ModelServer::start();

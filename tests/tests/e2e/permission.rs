@@ -62,7 +62,7 @@ fn a_denial_with_a_message_tells_the_model_why() {
     assert!(!written(&daemon, "a"));
 }
 
-/// Seed row I05: a no without a word ends the turn.
+/// Row I05: a no without a word ends the turn.
 #[test]
 fn a_bare_denial_ends_the_turn_and_the_session_goes_on() {
     let model = ModelServer::start();
@@ -203,4 +203,28 @@ fn what_was_approved_is_what_runs() {
 
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
+}
+
+/// The questions of several sessions come oldest first.
+#[test]
+fn the_list_of_all_sessions_is_in_the_order_of_asking() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let client = Client::connect(&daemon);
+    let mut asked = Vec::new();
+    for at in 0..6 {
+        model.reply(Reply::calls(&format!("t{at}"), "Bash", &json!({"command": "touch a"})));
+        let session = client.session(&daemon.workspace());
+        client.prompt(&session, "go");
+        let events = client.events_until_all(&["permission.requested", "message.completed"]);
+        asked.extend(
+            events
+                .iter()
+                .filter(|event| event.kind == "permission.requested")
+                .map(|event| json!(event.text("requestId"))),
+        );
+    }
+    let listed = client.call_ok("permission/list", &json!({}));
+    let ids: Vec<_> = listed["requests"].as_array().unwrap().iter().map(|open| open["requestId"].clone()).collect();
+    assert_eq!(ids, asked);
 }

@@ -15,7 +15,7 @@ fn mode(path: &str) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Seed rows X01, X02, X03, L13: an unknown tool, a wrong field and broken JSON each give one error that names what is
+/// Rows X01, X02, X03, L13: an unknown tool, a wrong field and broken JSON each give one error that names what is
 /// wrong; broken input never counts as harmless, and the model server finds no gap.
 #[test]
 fn what_can_not_run_says_why() {
@@ -58,7 +58,7 @@ fn what_can_not_run_says_why() {
     assert!(!events.iter().any(|event| event.kind == "tool.started"));
 }
 
-/// Seed rows G01, G02, X10, X12: a result over the limit is in a private file under the session, named after the call;
+/// Rows G01, G02, X10, X12: a result over the limit is in a private file under the session, named after the call;
 /// the model gets its path and the first 1,000 characters.
 #[test]
 fn a_large_result_goes_to_a_private_file() {
@@ -87,7 +87,7 @@ fn read(call: &str, file: &Path) -> (String, Value) {
     (call.to_owned(), json!({"file_path": file}))
 }
 
-/// Seed row X13: of three results that are too much together the biggest goes to a file, and after a restart the model
+/// Row X13: of three results that are too much together the biggest goes to a file, and after a restart the model
 /// is told the very same.
 #[test]
 fn the_biggest_of_a_round_goes_to_a_file() {

@@ -33,7 +33,7 @@ fn until(what: impl Fn() -> bool) {
     }
 }
 
-/// Seed row X16: `cd` in one call, `pwd` in the next, also in the next turn and after a restart.
+/// Row X16: `cd` in one call, `pwd` in the next, also in the next turn and after a restart.
 #[test]
 fn where_a_command_went_the_next_one_starts() {
     let model = ModelServer::start();

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use tests::{Client, Daemon, Event, ModelServer, Reply, assert_order};
 
-/// Seed row L02: a call is recorded, runs and ends before the answer does.
+/// Row L02: a call is recorded, runs and ends before the answer does.
 #[test]
 fn a_result_is_announced_before_the_stream_goes_on() {
     let model = ModelServer::start();
@@ -49,7 +49,7 @@ fn a_call_whose_input_is_not_complete_does_not_run() {
     assert!(!daemon.workspace().join("half").exists());
 }
 
-/// Seed rows C03, C08: [R, R, B, R] runs as {R, R}, {B}, {R}; whatever ends first, the model gets the results in call order.
+/// Rows C03, C08: [R, R, B, R] runs as {R, R}, {B}, {R}; whatever ends first, the model gets the results in call order.
 #[test]
 fn readers_run_together_a_writer_alone_and_results_keep_their_order() {
     let model = ModelServer::start();
@@ -86,7 +86,7 @@ fn readers_run_together_a_writer_alone_and_results_keep_their_order() {
     assert_eq!(fs::read_to_string(daemon.workspace().join("out")).unwrap(), "three");
 }
 
-/// Seed row C13: four reads come at different times, and each has run before the stream ends.
+/// Row C13: four reads come at different times, and each has run before the stream ends.
 #[test]
 fn four_reads_run_while_the_answer_streams() {
     let model = ModelServer::start();
@@ -110,7 +110,7 @@ fn four_reads_run_while_the_answer_streams() {
     assert_order(&client.events_until("turn.ended"), &["message.completed(tool_use)", "turn.ended(completed)"]);
 }
 
-/// Seed row C06: a failed command that may write cancels the rest, queued or still to come, and the model is told which failed.
+/// Row C06: a failed command that may write cancels the rest, queued or still to come, and the model is told which failed.
 #[test]
 fn a_failing_writer_cancels_the_queued_rest() {
     let model = ModelServer::start();
@@ -137,7 +137,7 @@ fn a_failing_writer_cancels_the_queued_rest() {
     assert!(!daemon.workspace().join("late").exists());
 }
 
-/// Seed rows C06, C07: a grep that finds nothing and a reader that fails stop nobody.
+/// Rows C06, C07: a grep that finds nothing and a reader that fails stop nobody.
 #[test]
 fn a_reader_fails_alone_and_no_match_is_no_failure() {
     let model = ModelServer::start();
@@ -153,7 +153,7 @@ fn a_reader_fails_alone_and_no_match_is_no_failure() {
     assert_order(&events, &["tool.ended(t1 completed)", "tool.ended(t2 failed)", "tool.ended(t3 completed)"]);
 }
 
-/// Seed row C04: no more calls run at once than the setting or the client's variable says; what is over waits for one that
+/// Row C04: no more calls run at once than the setting or the client's variable says; what is over waits for one that
 /// ends.
 #[test]
 fn the_cap_holds_back_what_is_over_it() {
@@ -182,7 +182,7 @@ fn the_cap_holds_back_what_is_over_it() {
     }
 }
 
-/// Seed row C06: with `bash_any` a failed command that only reads stops the others too, with `off` none does.
+/// Row C06: with `bash_any` a failed command that only reads stops the others too, with `off` none does.
 #[test]
 fn a_setting_says_which_failures_stop_the_others() {
     for (policy, failing, late) in [
@@ -204,7 +204,7 @@ fn a_setting_says_which_failures_stop_the_others() {
     }
 }
 
-/// Seed row C11: what a later call prints is passed on at once, while an earlier one still runs.
+/// Row C11: what a later call prints is passed on at once, while an earlier one still runs.
 #[test]
 fn progress_of_a_later_call_is_passed_on_at_once() {
     let model = ModelServer::start();

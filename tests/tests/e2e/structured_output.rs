@@ -13,7 +13,7 @@ fn schema() -> Value {
     })
 }
 
-/// Seed row X11: agentctl takes a schema as a text or a file and prints the answer; the model is told how to give it.
+/// Row X11: agentctl takes a schema as a text or a file and prints the answer; the model is told how to give it.
 #[test]
 fn agentctl_prints_the_answer_as_data() {
     let model = ModelServer::start();

@@ -27,7 +27,7 @@ fn the_list_says_of_each_tool_where_it_is_from_and_what_it_does() {
     }
 }
 
-/// Seed row R01: a deny rule without content takes its tool away from the model and from the list; one with content
+/// Row R01: a deny rule without content takes its tool away from the model and from the list; one with content
 /// leaves it there. A call of it is denied by the rule all the same.
 #[test]
 fn a_denied_tool_is_not_there() {
@@ -49,7 +49,7 @@ fn a_denied_tool_is_not_there() {
     assert!(result.contains("denied by the rule Glob"), "{result}");
 }
 
-/// Seed row R07: the client's environment switches simple mode, for its own session only.
+/// Row R07: the client's environment switches simple mode, for its own session only.
 #[test]
 fn simple_mode_leaves_three_tools() {
     let model = ModelServer::start();
@@ -66,7 +66,7 @@ fn simple_mode_leaves_three_tools() {
     assert_eq!(model.wait_for_request(2).tool_names().len(), 6);
 }
 
-/// Seed row T07: a call is validated first and then judged, and either stops it: a bad input is never asked about.
+/// Row T07: a call is validated first and then judged, and either stops it: a bad input is never asked about.
 #[test]
 fn a_bad_input_is_refused_before_anybody_is_asked() {
     let model = ModelServer::start();

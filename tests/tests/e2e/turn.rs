@@ -4,7 +4,7 @@ use serde_json::json;
 use std::fs;
 use tests::{Client, Daemon, ModelServer, Reply, assert_order, delta_text, fake_program, outline};
 
-/// Seed row L01: a client sees the text before the turn ends.
+/// Row L01: a client sees the text before the turn ends.
 #[test]
 fn a_prompt_is_answered() {
     let model = ModelServer::start();
@@ -115,7 +115,7 @@ fn prompts_wait_their_turn_and_a_key_is_sent_once() {
     assert_eq!(model.requests().len(), 2);
 }
 
-/// Seed row L05: a limit of two allows two tool rounds, and the next prompt goes on from there.
+/// Row L05: a limit of two allows two tool rounds, and the next prompt goes on from there.
 #[test]
 fn a_turn_ends_at_its_limit_of_rounds() {
     let model = ModelServer::start();
@@ -132,7 +132,7 @@ fn a_turn_ends_at_its_limit_of_rounds() {
     assert_order(&client.run(&session, "and now?"), &["turn.ended(completed)"]);
 }
 
-/// Seed row L10: the tools of the answer that used up the token budget still run; then the turn ends.
+/// Row L10: the tools of the answer that used up the token budget still run; then the turn ends.
 #[test]
 fn a_turn_ends_at_its_token_budget_after_the_tools() {
     let model = ModelServer::start();
@@ -220,7 +220,7 @@ fn files_and_pictures_of_a_prompt_reach_the_model() {
     assert!(content.contains("iVBORw0KGgo=") && content.contains("image/png"), "{content}");
 }
 
-/// Seed row L14: a file that changed since the model read it is told of with the next prompt, once.
+/// Row L14: a file that changed since the model read it is told of with the next prompt, once.
 #[test]
 fn a_file_that_changed_meanwhile_is_told_of() {
     let model = ModelServer::start();

@@ -10,8 +10,8 @@ use std::fs;
 const PAGE: &str = "tests/MECHANISMS.md";
 /// Set to write the last column in place of checking it.
 const UPDATE: &str = "UPDATE_MECHANISMS";
-const ROW: &str = "/// Seed row ";
-const ROWS: &str = "/// Seed rows ";
+const ROW: &str = "/// Row ";
+const ROWS: &str = "/// Rows ";
 
 /// A test that names rows.
 #[derive(Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ fn fill(page: &str, shown: &[Shown]) -> (String, Vec<String>) {
             ["", id, mechanism, _, ""] if is_id(id) => {
                 let tests = by_row.remove(id).unwrap_or_default();
                 if tests.is_empty() {
-                    complaints.push(format!("no test names row {id}: begin its doc comment with `Seed row {id}: `"));
+                    complaints.push(format!("no test names row {id}: begin its doc comment with `Row {id}: `"));
                 }
                 let links: Vec<String> =
                     tests.iter().map(|test| format!("[{}](../{})", test.name, test.path)).collect();
@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn tests_are_found_by_their_doc_lines() {
-        let text = "    /// Seed rows C01, C02: both.\n    /// More words.\n    #[test]\n    fn one() {}\n\n/// Seed row X: none.\nfn two() {}\n\
-                    /// Seed row L03: it is.\n#[tokio::test]\nasync fn three() {}\n";
+        let text = "    /// Rows C01, C02: both.\n    /// More words.\n    #[test]\n    fn one() {}\n\n/// Row X: none.\nfn two() {}\n\
+                    /// Row L03: it is.\n#[tokio::test]\nasync fn three() {}\n";
         let found = shown_by(&Text { path: "a.rs".to_owned(), text: text.to_owned() });
         let names: Vec<(&str, Vec<&str>)> =
             found.iter().map(|test| (test.name.as_str(), test.rows.iter().map(String::as_str).collect())).collect();

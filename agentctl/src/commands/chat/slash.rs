@@ -29,7 +29,7 @@ pub const HELP: [(&str, &str); 10] = [
 ];
 /// What else `/help` tells.
 const KEYS: [&str; 3] = [
-    "While a turn runs: Ctrl-C cancels, Ctrl-C twice leaves.",
+    "While a turn runs: Ctrl-C cancels, Ctrl-C twice leaves; `agentctl send` in another terminal says more.",
     "At a question: d, q or Ctrl-D leaves; the turn stays and the question waits.",
     "A line that ends with \\ goes on in the next one.",
 ];

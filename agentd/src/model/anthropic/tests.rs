@@ -310,7 +310,7 @@ async fn dropping_the_stream_closes_the_connection() {
     server.closed.notified().await;
 }
 
-/// Seed row A07: of the tools, only the last has a cache mark; the system prompt and the last user message have one.
+/// Row A07: of the tools, only the last has a cache mark; the system prompt and the last user message have one.
 #[tokio::test]
 async fn the_request_has_its_headers_and_its_shape() {
     let server = Server::start(vec![Reply::stream(sse(&recorded()))]).await;
@@ -370,7 +370,7 @@ fn encoded(messages: Vec<Message>) -> Value {
     serde_json::from_slice(&body).expect("JSON")
 }
 
-/// Seed row F05: thinking goes back to its writer unchanged, with its signature, and to no other model.
+/// Row F05: thinking goes back to its writer unchanged, with its signature, and to no other model.
 #[test]
 fn private_blocks_go_back_to_their_writer_only() {
     let content = vec![
@@ -401,7 +401,7 @@ fn private_blocks_go_back_to_their_writer_only() {
     }
 }
 
-/// Seed row L13: the results of a round are one user message, one result for each call, in call order, errors
+/// Row L13: the results of a round are one user message, one result for each call, in call order, errors
 /// flagged, and text after them.
 #[test]
 fn results_come_first_and_pictures_are_kept() {
@@ -528,7 +528,7 @@ proptest! {
     }
 }
 
-/// Seed row A07: of the tools only the last carries the cache marker, and never one whose loading is deferred.
+/// Row A07: of the tools only the last carries the cache marker, and never one whose loading is deferred.
 #[test]
 fn the_last_tool_alone_is_marked() {
     let marked = |deferred: &[bool]| {
@@ -551,7 +551,7 @@ fn the_last_tool_alone_is_marked() {
     assert_eq!(marked(&[true, true]), [false, false]);
 }
 
-/// Seed rows A04, A05, A06: a flag that is off is not in the request at all.
+/// Rows A04, A05, A06: a flag that is off is not in the request at all.
 #[test]
 fn flags_of_tools_are_sent_only_where_they_are_on() {
     let tool = |strict, eager_input_streaming, defer_loading| {
@@ -570,7 +570,7 @@ fn flags_of_tools_are_sent_only_where_they_are_on() {
     assert_eq!(tool(false, true, false), ["eager_input_streaming"]);
 }
 
-/// Seed row A05: the API itself takes eager input; behind any other base URL it is not sent.
+/// Row A05: the API itself takes eager input; behind any other base URL it is not sent.
 #[test]
 fn a_base_url_of_another_switches_eager_input_off() {
     for (base_url, own) in [
@@ -584,7 +584,7 @@ fn a_base_url_of_another_switches_eager_input_off() {
     }
 }
 
-/// Seed row A04: which models can be held to a schema.
+/// Row A04: which models can be held to a schema.
 #[test]
 fn models_since_4_5_can_be_strict() {
     for (name, strict) in [

@@ -339,7 +339,7 @@ async fn the_request_has_its_headers_and_its_shape() {
     );
 }
 
-/// Seed row F05: reasoning goes back to its writer, in the field that it came in, and to no other model.
+/// Row F05: reasoning goes back to its writer, in the field that it came in, and to no other model.
 #[test]
 fn reasoning_goes_back_to_its_writer_only() {
     let thinking = |text: &str, signature: Option<&str>| MessageBlock::Thinking {
@@ -366,7 +366,7 @@ fn reasoning_goes_back_to_its_writer_only() {
     assert_eq!(said("mine/m1", others), plain);
 }
 
-/// Seed row F05: what only the server understands goes back to the model that it came with, in its places.
+/// Row F05: what only the server understands goes back to the model that it came with, in its places.
 #[tokio::test]
 async fn private_fields_go_back_to_their_writer_only() {
     let details = |part: Value| chunk(json!({"reasoning": "h", "reasoning_details": [part]}));

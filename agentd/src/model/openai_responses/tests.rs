@@ -212,7 +212,7 @@ async fn a_whole_stream_becomes_events() {
     assert!(events.iter().any(begun));
 }
 
-/// Seed row L12: an answer that ends without calls ends the turn in the words of the Messages API.
+/// Row L12: an answer that ends without calls ends the turn in the words of the Messages API.
 #[tokio::test]
 async fn each_end_has_its_reason() {
     let hi = || done(0, message("hi"));
@@ -345,7 +345,7 @@ fn encoded(endpoint: &Endpoint, messages: Vec<Message>, escalation: u32) -> Valu
     serde_json::from_slice(&body).expect("JSON")
 }
 
-/// Seed row F05: reasoning goes back to its writer unchanged, and to no other model.
+/// Row F05: reasoning goes back to its writer unchanged, and to no other model.
 #[test]
 fn reasoning_goes_back_to_its_writer_only_and_never_alone() {
     let own = endpoint("http://127.0.0.1:1");

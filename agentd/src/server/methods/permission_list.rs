@@ -1,6 +1,7 @@
 //! `permission/list`.
 
 use super::{Call, Handler};
+use crate::event::state::OpenRequest;
 use proto::RpcError;
 use proto::methods::{MaybeSessionParams, PermissionList, PermissionListResult};
 
@@ -11,8 +12,10 @@ impl Handler for PermissionList {
             Some(id) => vec![hub.get(id).await?],
             None => hub.waiting(),
         };
-        Ok(PermissionListResult {
-            requests: sessions.iter().flat_map(|session| session.pending_permissions()).collect(),
-        })
+        let mut open: Vec<OpenRequest> =
+            sessions.iter().flat_map(|session| session.pending_permissions().to_vec()).collect();
+        // Of all sessions together; times of one form sort as text.
+        open.sort_by(|one, other| one.at.cmp(&other.at));
+        Ok(PermissionListResult { requests: open.into_iter().map(|open| open.request).collect() })
     }
 }

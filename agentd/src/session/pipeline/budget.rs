@@ -28,7 +28,7 @@ impl Budget {
         self.results.push(Reserved { call, chars, movable });
     }
 
-    /// The result that has to go: the largest that can, as long as all are too much together (seed row X13). Of
+    /// The result that has to go: the largest that can, as long as all are too much together (row X13). Of
     /// equals, the one that ended first.
     pub(super) fn must_go(&self) -> Option<&ToolCallId> {
         let total: usize = self.results.iter().map(|result| result.chars).sum();
@@ -65,7 +65,7 @@ mod tests {
         gone
     }
 
-    /// Seed row X13: of three results over the budget the biggest goes, in whatever order they end.
+    /// Row X13: of three results over the budget the biggest goes, in whatever order they end.
     #[test]
     fn the_biggest_goes() {
         for order in

@@ -70,7 +70,7 @@ async fn start(job: &CallJob, tool: &dyn Tool, input: &CallInput, decision: Deci
     }
 }
 
-/// The way of live output, which is closed once the call has ended: nothing comes after its result (seed row X15).
+/// The way of live output, which is closed once the call has ended: nothing comes after its result (row X15).
 fn gated(context: &ToolContext) -> (Arc<AtomicBool>, Arc<dyn Fn(Progress) + Send + Sync>) {
     let open = Arc::new(AtomicBool::new(true));
     let (gate, pass_on) = (Arc::clone(&open), Arc::clone(&context.progress));

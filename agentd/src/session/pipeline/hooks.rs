@@ -32,7 +32,7 @@ pub(super) enum Opinion {
     Ask(String),
 }
 
-/// Stage B (seed rows H02, H08).
+/// Stage B (rows H02, H08).
 pub(super) async fn before(
     job: &CallJob,
     tool: &Arc<dyn Tool>,
@@ -67,7 +67,7 @@ pub(super) async fn before(
     Ok((input, opinion))
 }
 
-/// Stage F. A result that a hook replaces is mapped anew; limits come after (seed rows H10, X14).
+/// Stage F. A result that a hook replaces is mapped anew; limits come after (rows H10, X14).
 pub(super) async fn after(
     job: &CallJob,
     tool: &Arc<dyn Tool>,

@@ -23,7 +23,7 @@ impl CallInput {
         Self { model: self.model, call, seen }
     }
 
-    /// What hooks, permission and people see (seed rows T16, X06).
+    /// What hooks, permission and people see (rows T16, X06).
     pub(super) fn seen(&self) -> &Value {
         &self.seen
     }
@@ -33,13 +33,13 @@ impl CallInput {
         &self.call
     }
 
-    /// Whether a hook or a person changed it (seed row X08).
+    /// Whether a hook or a person changed it (row X08).
     pub(super) fn is_changed(&self) -> bool {
         self.call != self.model
     }
 
     /// What the tool gets of an input that an observer wrote: a field that was derived for it, and that it only
-    /// repeats, is again what the tool would have got (seed row X07).
+    /// repeats, is again what the tool would have got (row X07).
     pub(super) fn restore(&self, mut written: Value) -> Value {
         let none = Map::new();
         let (seen, call) = (self.seen.as_object().unwrap_or(&none), self.call.as_object().unwrap_or(&none));
@@ -69,7 +69,7 @@ mod tests {
         )
     }
 
-    /// Seed rows X06, X07, T16: nothing changed gives the model's own input, a change is kept, a derived field that is
+    /// Rows X06, X07, T16: nothing changed gives the model's own input, a change is kept, a derived field that is
     /// only repeated is the original again.
     #[test]
     fn an_observer_s_echo_is_no_change() {

@@ -121,7 +121,7 @@ pub(super) async fn run(job: CallJob) {
     deliver::deliver(&job, outcome::of(ending, told, &job)).await;
 }
 
-/// The order of the stages (seed rows H01, T07). Each may end the call.
+/// The order of the stages (rows H01, T07). Each may end the call.
 async fn stages(job: &CallJob, told: &mut Told) -> Result<Ran, NotRun> {
     let tool = validate::find(job)?;
     let input = validate::check(job, &tool).await?; // A

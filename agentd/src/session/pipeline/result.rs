@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Fits a result to the tool's own limit (seed rows T10, X12, G03); beside it the bytes of the whole (X10).
+/// Fits a result to the tool's own limit (rows T10, X12, G03); beside it the bytes of the whole (X10).
 pub(super) async fn fit(job: &CallJob, tool: &Arc<dyn Tool>, mut output: ToolOutput) -> (ToolOutput, u64) {
     let bytes = whole_size(&output).await;
     output.content = output.content.into_iter().map(bounded).collect();

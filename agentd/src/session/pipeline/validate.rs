@@ -26,7 +26,7 @@ pub(super) fn plain(text: &str) -> &str {
     text.strip_prefix(ERROR_OPEN).and_then(|text| text.strip_suffix(ERROR_CLOSE)).unwrap_or(text)
 }
 
-/// The tool that is called (seed row X02).
+/// The tool that is called (row X02).
 pub(super) fn find(job: &CallJob) -> Result<Arc<dyn Tool>, NotRun> {
     if let Some(tool) = &job.tool {
         return Ok(Arc::clone(tool));
@@ -85,7 +85,7 @@ async fn examine(job: &CallJob, tool: &Arc<dyn Tool>, input: Value) -> Result<(V
     })
 }
 
-/// The shape, then the tool's own check (seed rows X03, X05). Input that is no JSON object comes as the model's raw
+/// The shape, then the tool's own check (rows X03, X05). Input that is no JSON object comes as the model's raw
 /// text.
 fn validate(tool: &dyn Tool, input: &Value, context: &ToolContext) -> Result<(), String> {
     match input {
@@ -100,7 +100,7 @@ fn validate(tool: &dyn Tool, input: &Value, context: &ToolContext) -> Result<(),
     }
 }
 
-/// Why the model may have guessed the input wrong (seed row X04).
+/// Why the model may have guessed the input wrong (row X04).
 fn undiscovered_hint(name: &str) -> String {
     format!(
         ". The schema of {name} was not sent to you yet: call ToolSearch with the query \"select:{name}\" first, then \

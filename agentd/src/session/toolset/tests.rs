@@ -59,7 +59,7 @@ fn found(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// Seed rows T09, X04: a deferred tool is absent from the first request, one that is always loaded is there; after a search
+/// Rows T09, X04: a deferred tool is absent from the first request, one that is always loaded is there; after a search
 /// it is in the next request of the same turn, and until then a call of it is known to be one that needs a search.
 #[test]
 fn a_deferred_tool_is_told_of_once_it_was_found() {
@@ -79,7 +79,7 @@ fn a_deferred_tool_is_told_of_once_it_was_found() {
     assert!(tools.registry.get("mcp__git__push").is_some(), "it can be called all the same");
 }
 
-/// Seed row T09: what a search found is in the session's log, so the model is told of it after a restart too.
+/// Row T09: what a search found is in the session's log, so the model is told of it after a restart too.
 #[test]
 fn what_was_found_survives_a_restart() {
     let tools = toolset(fakes(), &ToolSettings::default(), &[]);
@@ -135,7 +135,7 @@ fn a_tool_of_the_turn_itself_is_told_of_in_simple_mode_too() {
     assert_eq!(names(&tools.definitions(&found(&[]), &PLAIN)), ["Answer"]);
 }
 
-/// Seed row A01: from one request of a turn to the next nothing is worked out again; another model is another matter.
+/// Row A01: from one request of a turn to the next nothing is worked out again; another model is another matter.
 #[test]
 fn the_same_value_is_told_until_something_changes() {
     let fake = Fake::named("mcp__git__push");
@@ -153,7 +153,7 @@ fn the_same_value_is_told_until_something_changes() {
     assert!(push(&other).description.contains("a/other") && !push(&first).description.contains("a/other"));
 }
 
-/// Seed rows A04, T11: strict exactly where the setting, the tool and the model all want it.
+/// Rows A04, T11: strict exactly where the setting, the tool and the model all want it.
 #[test]
 fn strict_needs_the_setting_the_tool_and_the_model() {
     for at in 0..8 {
@@ -167,7 +167,7 @@ fn strict_needs_the_setting_the_tool_and_the_model() {
     }
 }
 
-/// Seed row A05: eager input exactly where the setting wants it and the model's API takes it.
+/// Row A05: eager input exactly where the setting wants it and the model's API takes it.
 #[test]
 fn eager_input_needs_the_setting_and_the_api() {
     for (gate, api) in [(false, false), (false, true), (true, false), (true, true)] {
@@ -178,7 +178,7 @@ fn eager_input_needs_the_setting_and_the_api() {
     }
 }
 
-/// Seed row A06: loading is deferred exactly for a deferred tool that was found, where searching is on and the API takes it.
+/// Row A06: loading is deferred exactly for a deferred tool that was found, where searching is on and the API takes it.
 #[test]
 fn defer_loading_needs_the_api_the_setting_and_a_deferred_tool() {
     for at in 0..8 {
@@ -194,7 +194,7 @@ fn defer_loading_needs_the_api_the_setting_and_a_deferred_tool() {
     }
 }
 
-/// Seed row I10: the setting by a tool's name decides what an interrupt does; without it the tool does.
+/// Row I10: the setting by a tool's name decides what an interrupt does; without it the tool does.
 #[test]
 fn the_setting_overrides_what_an_interrupt_does() {
     let interrupt = BTreeMap::from([("Bash".to_owned(), Interrupt::Cancel), ("Read".to_owned(), Interrupt::Block)]);
@@ -214,7 +214,7 @@ fn the_setting_overrides_what_an_interrupt_does() {
     assert!(traits.runs_command && !traits.read_only && !traits.concurrency_safe);
 }
 
-/// Seed row R04: whatever the order in which servers answer, the requests of two sessions hold the same tools.
+/// Row R04: whatever the order in which servers answer, the requests of two sessions hold the same tools.
 #[test]
 fn the_order_of_discovery_makes_no_difference() {
     let told = |further: Vec<Arc<Registered>>| {

@@ -19,7 +19,7 @@ fn builtin_without_gated() -> Registry {
     Registry::builtin().permitted(Permitted { deny: &rules(&["Sleep"]), simple: false })
 }
 
-/// Seed row T01: a built-in tool and one of an MCP server are validated, judged and called through one trait.
+/// Row T01: a built-in tool and one of an MCP server are validated, judged and called through one trait.
 #[test]
 fn a_built_in_tool_and_a_foreign_one_run_through_the_same_trait() {
     let scratch = Scratch::new();
@@ -35,7 +35,7 @@ fn a_built_in_tool_and_a_foreign_one_run_through_the_same_trait() {
     }
 }
 
-/// Seed row T02: a call by an alias reaches the tool, which has one name; a tool's own name comes before an alias.
+/// Row T02: a call by an alias reaches the tool, which has one name; a tool's own name comes before an alias.
 #[test]
 fn an_alias_leads_to_the_tool() {
     let aliased = Fake { alias: Some("OldName"), ..Fake::named("NewName") };
@@ -46,7 +46,7 @@ fn an_alias_leads_to_the_tool() {
     assert!(registry.get("oldname").is_none() && registry.get("bash").is_none());
 }
 
-/// Seed row T03: a tool that has only a JSON Schema refuses an input that does not fit it, and names the field.
+/// Row T03: a tool that has only a JSON Schema refuses an input that does not fit it, and names the field.
 #[test]
 fn a_tool_with_nothing_but_a_schema_refuses_a_bad_input() {
     let (context, fake) = (Scratch::new().context(), Fake::named("mcp__s__make"));
@@ -83,7 +83,7 @@ impl Tool for Bare {
     }
 }
 
-/// Seed rows T06, T15: a tool that says nothing of itself writes, may destroy, runs alone, is asked about, and goes on
+/// Rows T06, T15: a tool that says nothing of itself writes, may destroy, runs alone, is asked about, and goes on
 /// through an interrupt.
 #[test]
 fn the_defaults_fail_closed() {
@@ -94,7 +94,7 @@ fn the_defaults_fail_closed() {
     assert!(!Bare.strict() && !Bare.is_mcp() && !Bare.should_defer() && !Bare.requires_user_interaction());
 }
 
-/// Seed row T12: the compact form of a call says what a judge has to know: the command, or the file with what goes into
+/// Row T12: the compact form of a call says what a judge has to know: the command, or the file with what goes into
 /// it; for a tool that says nothing of itself, its whole input.
 #[test]
 fn a_call_in_few_words() {
@@ -111,7 +111,7 @@ fn a_call_in_few_words() {
     }
 }
 
-/// Seed row T16: observers of a file tool see an absolute path; what is no path, or absolute, is left alone.
+/// Row T16: observers of a file tool see an absolute path; what is no path, or absolute, is left alone.
 #[test]
 fn observers_see_absolute_paths() {
     let context = Scratch::new().context();
@@ -138,7 +138,7 @@ fn observers_see_absolute_paths() {
     assert_eq!(registry.get("Bash").unwrap().observable_input(&json!({"command": "ls"}), &context), None);
 }
 
-/// Seed row T10: each tool has a limit of what goes to the model; pages of Read have their own, so none of them goes to a
+/// Row T10: each tool has a limit of what goes to the model; pages of Read have their own, so none of them goes to a
 /// file that would have to be read in turn.
 #[test]
 fn limits_of_results() {
@@ -148,7 +148,7 @@ fn limits_of_results() {
     }
 }
 
-/// Seed row C05: which calls of the built-in tools may run beside others, and which only read.
+/// Row C05: which calls of the built-in tools may run beside others, and which only read.
 #[test]
 fn which_calls_may_run_beside_others() {
     let (registry, _) = Registry::builtin().with([Fake::named("mcp__s__make").registered()]);
@@ -171,7 +171,7 @@ fn which_calls_may_run_beside_others() {
     }
 }
 
-/// Seed row I10: readers are stopped by an interrupt, writers run to their end; Bash is the one or the other by its command.
+/// Row I10: readers are stopped by an interrupt, writers run to their end; Bash is the one or the other by its command.
 #[test]
 fn what_an_interrupt_waits_for() {
     let registry = Registry::builtin();
@@ -191,7 +191,7 @@ fn what_an_interrupt_waits_for() {
     assert_eq!(runs, ["Bash"]);
 }
 
-/// Seed row R01: each stage is a value that can be looked at: all, the permitted ones, those with MCP's, each name once.
+/// Row R01: each stage is a value that can be looked at: all, the permitted ones, those with MCP's, each name once.
 #[test]
 fn the_stages_of_a_registry() {
     let base = builtin_without_gated();
@@ -213,7 +213,7 @@ fn the_stages_of_a_registry() {
     assert_eq!(names(&edits), ["Bash", "Glob", "Grep", "Read"], "Edit stands for all that changes files");
 }
 
-/// Seed row R02: Bash is there with every feature off and in simple mode.
+/// Row R02: Bash is there with every feature off and in simple mode.
 #[test]
 fn bash_is_always_there() {
     for simple in [false, true] {
@@ -221,14 +221,14 @@ fn bash_is_always_there() {
     }
 }
 
-/// Seed row R07: simple mode leaves exactly three tools, whatever else there is.
+/// Row R07: simple mode leaves exactly three tools, whatever else there is.
 #[test]
 fn simple_mode_has_three_tools() {
     let (all, _) = Registry::builtin().with([Fake::named("mcp__s__make").registered()]);
     assert_eq!(names(&all.permitted(Permitted { deny: &[], simple: true })), ["Bash", "Edit", "Read"]);
 }
 
-/// Seed row R05: a foreign tool with the name of a built-in one is dropped, and said to be.
+/// Row R05: a foreign tool with the name of a built-in one is dropped, and said to be.
 #[test]
 fn a_built_in_tool_wins_over_one_of_its_name() {
     let twice = ["Read", "mcp__s__x", "mcp__s__x"].map(|name| Fake::named(name).registered());
@@ -251,7 +251,7 @@ fn told(base: &Registry, order: &[usize]) -> String {
     told.collect::<Vec<_>>().join("\n")
 }
 
-/// Seed row R04: in whatever order servers bring their tools, models are told the same bytes.
+/// Row R04: in whatever order servers bring their tools, models are told the same bytes.
 #[test]
 fn the_order_of_discovery_does_not_show() {
     let sorted: Vec<usize> = (0..8).collect();
@@ -263,7 +263,7 @@ fn the_order_of_discovery_does_not_show() {
     });
 }
 
-/// Seed row A08: the schemas of all built-in tools are those of the golden file: required fields named, no further ones
+/// Row A08: the schemas of all built-in tools are those of the golden file: required fields named, no further ones
 /// allowed, nothing that is agentd's own.
 #[test]
 fn the_schemas_of_the_built_in_tools() {
@@ -291,7 +291,7 @@ fn the_schemas_of_the_built_in_tools() {
     );
 }
 
-/// Seed rows T05, A03: what models are told of a tool follows the tools beside it.
+/// Rows T05, A03: what models are told of a tool follows the tools beside it.
 #[test]
 fn texts_name_only_tools_that_are_there() {
     let told = |simple: bool| {

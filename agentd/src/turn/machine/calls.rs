@@ -46,7 +46,7 @@ impl Machine {
         self.apply_changes(effects);
     }
 
-    /// At the end of a serial call or of a parallel batch (seed row X16).
+    /// At the end of a serial call or of a parallel batch (row X16).
     fn apply_changes(&mut self, effects: &mut Vec<Effect>) {
         for change in self.schedule.take_changes() {
             let changed = ContextChange::into_fields(change);

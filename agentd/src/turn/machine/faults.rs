@@ -86,7 +86,7 @@ impl Machine {
         effects.push(Effect::Append(Event::Notice { level: NoticeLevel::Warning, text }));
     }
 
-    /// Seed rows F01–F06: what was streamed is void, with its calls and their results; a fresh schedule, and the
+    /// Rows F01–F06: what was streamed is void, with its calls and their results; a fresh schedule, and the
     /// other model. There is one fallback, so this happens once a turn.
     fn fall_back(&mut self, fault: Fault, effects: &mut Vec<Effect>) {
         let Some(fallback) = self.settings.fallback.take() else { return };

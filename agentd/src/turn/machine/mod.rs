@@ -27,7 +27,7 @@ pub(super) use wording::retry_notice;
 
 /// What the machine asks about a call before it is queued.
 pub trait ToolTraits {
-    /// The traits of a call; of an unknown tool or a broken input too, failing closed (seed row X01).
+    /// The traits of a call; of an unknown tool or a broken input too, failing closed (row X01).
     fn traits(&self, tool: &str, input: &Value) -> CallTraits;
 }
 
@@ -157,7 +157,7 @@ pub struct Machine {
     tries: Tries,
     last_stop: Stop,
     schedule: Schedule,
-    /// Running calls of answers that became void: awaited, and then forgotten (seed row F03).
+    /// Running calls of answers that became void: awaited, and then forgotten (row F03).
     discarded: Vec<ToolCallId>,
     seen: HashSet<ToolCallId>,
     usage: Usage,

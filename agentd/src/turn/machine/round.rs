@@ -1,4 +1,4 @@
-//! How a turn goes on or ends, once a message is complete and its calls have ended (seed rows L03–L12). The two
+//! How a turn goes on or ends, once a message is complete and its calls have ended (rows L03–L12). The two
 //! enums of the wire, `ContinueReason` and `EndReason`, are the only ways on: one can't stand where the other is
 //! wanted, and a turn that is over takes no input.
 //!
@@ -17,7 +17,7 @@ use super::{Ending, Machine, Phase, Stop, turn_error, wording};
 use crate::turn::effect::{Effect, StopVerdict};
 use proto::event::{ContinueReason, EndReason, Event, TurnError};
 
-/// Answers that may be cut by the output limit in a row (seed row L09).
+/// Answers that may be cut by the output limit in a row (row L09).
 const MAX_TRUNCATIONS: u32 = 3;
 /// Pauses of the model's server in a row; a server that only pauses gives nothing.
 const MAX_PAUSES: u32 = 8;
@@ -74,7 +74,7 @@ impl Machine {
         }
     }
 
-    /// After a round of tools: hook stop, then the wanted data, then the limits (seed rows L05, L10, L11).
+    /// After a round of tools: hook stop, then the wanted data, then the limits (rows L05, L10, L11).
     fn after_tools(&mut self) -> Next {
         if self.hook_stop.is_some() {
             return self.stopped_by_hook();
@@ -105,7 +105,7 @@ impl Machine {
         Next::Continue(if self.steering { ContinueReason::Steered } else { ContinueReason::NextTurn }, None)
     }
 
-    /// After an answer without tools (seed rows L03, L07, L09, L12).
+    /// After an answer without tools (rows L03, L07, L09, L12).
     fn after_answer(&mut self) -> Next {
         match self.last_stop {
             Stop::Broken => {
@@ -128,7 +128,7 @@ impl Machine {
         self.when_done()
     }
 
-    /// After an answer that the output limit cut, in its words or in a call: the next one may be longer (seed row L09).
+    /// After an answer that the output limit cut, in its words or in a call: the next one may be longer (row L09).
     fn after_truncation(&mut self) -> Next {
         if self.tries.truncations >= MAX_TRUNCATIONS {
             let message = "The model's answers were cut by its output limit four times in a row: raise maxOutput of \
@@ -164,7 +164,7 @@ impl Machine {
         Next::Continue(ContinueReason::StopHookBlocking, Some(feedback))
     }
 
-    /// The token budget's goal, the last thing before a turn completes (seed row L03).
+    /// The token budget's goal, the last thing before a turn completes (row L03).
     fn check_goal(&mut self) -> Next {
         let used = self.usage.output_tokens;
         let open = self.settings.budget.goal.filter(|goal| used < goal.saturating_mul(GOAL_REACHED_PERCENT) / 100);

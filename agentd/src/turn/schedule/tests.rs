@@ -39,14 +39,14 @@ fn batches(safe: &[bool], cap: usize) -> Vec<Vec<String>> {
     }
 }
 
-/// Seed row C03: [R, R, B, R] runs as {R, R}, {B}, {R}.
+/// Row C03: [R, R, B, R] runs as {R, R}, {B}, {R}.
 #[test]
 fn batches_are_cut_at_unsafe_calls() {
     assert_eq!(batches(&[true, true, false, true], 10), [vec!["0", "1"], vec!["2"], vec!["3"]]);
     assert_eq!(batches(&[false, false], 10), [vec!["0"], vec!["1"]]);
 }
 
-/// Seed rows C04, C09: with a cap of ten, the eleventh read waits.
+/// Rows C04, C09: with a cap of ten, the eleventh read waits.
 #[test]
 fn the_cap_holds_back_the_eleventh() {
     let found = batches(&[true; 11], 10);
@@ -58,7 +58,7 @@ fn a_cap_of_zero_still_runs_one_at_a_time() {
     assert_eq!(batches(&[true, true], 0), [vec!["0"], vec!["1"]]);
 }
 
-/// Seed row C02: a call goes forward only, and ends once.
+/// Row C02: a call goes forward only, and ends once.
 #[test]
 fn a_call_ends_once() {
     let mut schedule = schedule(&[true], 1);
@@ -70,7 +70,7 @@ fn a_call_ends_once() {
     assert!(schedule.start_next().is_empty());
 }
 
-/// Seed row C06: which failure stops the others, for each policy.
+/// Row C06: which failure stops the others, for each policy.
 #[test]
 fn which_failure_cascades() {
     for (cascade, writes, reads) in
@@ -90,7 +90,7 @@ fn which_failure_cascades() {
     }
 }
 
-/// Seed row I09: interruptible only while something runs and all of it can be cut.
+/// Row I09: interruptible only while something runs and all of it can be cut.
 #[test]
 fn interruptible_needs_running_calls_that_can_all_be_cut() {
     let mut schedule = schedule(&[true, true, false], 10);
@@ -107,7 +107,7 @@ fn interruptible_needs_running_calls_that_can_all_be_cut() {
     assert!(!schedule.is_interruptible(), "the writing call blocks");
 }
 
-/// Seed row C10: of results that later calls give first, none is held back but by a call that must run alone.
+/// Row C10: of results that later calls give first, none is held back but by a call that must run alone.
 #[test]
 fn safe_calls_end_in_any_order_and_an_unsafe_one_holds_back_what_follows() {
     let mut schedule = schedule(&[true, true, false, true], 10);
@@ -141,7 +141,7 @@ fn steps() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Seed rows C01, C02, C12: over random queues, arrivals, delays, failures and aborts an unsafe call runs alone, the
+    /// Rows C01, C02, C12: over random queues, arrivals, delays, failures and aborts an unsafe call runs alone, the
     /// order of starts is the order of calls, the cap holds, every call ends once, and no wake-up is lost.
     #[test]
     fn the_gate_holds(
@@ -195,7 +195,7 @@ proptest! {
         prop_assert!(ends.iter().all(|count| *count == 1), "{ends:?}");
     }
 
-    /// Seed row F03: what was discarded changes nothing any more.
+    /// Row F03: what was discarded changes nothing any more.
     #[test]
     fn discarded_changes_never_surface(count in 1usize..10, ended in 0usize..10) {
         let mut schedule = schedule(&vec![true; count], 10);

@@ -8,7 +8,7 @@ fn with_fallback() -> Turn {
     Turn::with(|settings| settings.fallback = Some("other/model".into()))
 }
 
-/// Seed rows F01, F02, F03, F04: in mid-stream the answer becomes void, running calls are stopped and queued ones ended, the
+/// Rows F01, F02, F03, F04: in mid-stream the answer becomes void, running calls are stopped and queued ones ended, the
 /// other model is asked with a fresh schedule, and what the old calls give reaches nobody.
 #[test]
 fn a_fallback_in_mid_stream_voids_all_of_the_answer() {
@@ -42,7 +42,7 @@ fn a_fallback_in_mid_stream_voids_all_of_the_answer() {
     assert_eq!(turn.take(), ["message 1 tool_use", "ended c Completed", "continue NextTurn", "call"]);
 }
 
-/// Seed row F06: before a word was said, the first model gets a few attempts; there is one fallback.
+/// Row F06: before a word was said, the first model gets a few attempts; there is one fallback.
 #[test]
 fn the_fallback_comes_after_some_attempts_and_once() {
     let mut turn = with_fallback();
@@ -101,7 +101,7 @@ fn which_faults_lead_to_the_fallback() {
     }
 }
 
-/// Seed rows F03, F07: a void call's data, hook stop, refusal and change of the context surface nowhere.
+/// Rows F03, F07: a void call's data, hook stop, refusal and change of the context surface nowhere.
 #[test]
 fn nothing_of_a_void_call_surfaces() {
     let mut turn = with_fallback();

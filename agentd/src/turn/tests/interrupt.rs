@@ -11,7 +11,7 @@ fn contents(effects: &[Effect]) -> Vec<String> {
     effects.iter().filter_map(text).collect()
 }
 
-/// Seed rows I06, I07: an interrupt stops the call that can be cut with its own words, and waits for the other.
+/// Rows I06, I07: an interrupt stops the call that can be cut with its own words, and waits for the other.
 #[test]
 fn an_interrupt_cuts_what_can_be_cut_and_waits_for_the_rest() {
     let mut turn = Turn::new();
@@ -40,7 +40,7 @@ fn an_interrupt_cuts_what_can_be_cut_and_waits_for_the_rest() {
     assert_eq!(turn.take(), ["ended w Completed", "END AbortedTools"]);
 }
 
-/// Seed rows I06, I07: of two calls that run side by side, one is cut and one goes on.
+/// Rows I06, I07: of two calls that run side by side, one is cut and one goes on.
 #[test]
 fn an_interrupt_of_a_mixed_batch_cuts_one_call() {
     let mut turn = Turn::new();
@@ -67,7 +67,7 @@ fn an_interrupt_cuts_a_writer_that_waits_for_permission() {
     assert_eq!(turn.take(), ["stop w UserInterrupted"]);
 }
 
-/// Seed row I08: a cancel after an interrupt stops what that one waited for, and a third one changes nothing.
+/// Row I08: a cancel after an interrupt stops what that one waited for, and a third one changes nothing.
 #[test]
 fn a_cancel_stops_what_an_interrupt_waits_for() {
     let mut turn = Turn::new();
@@ -84,7 +84,7 @@ fn a_cancel_stops_what_an_interrupt_waits_for() {
     assert_eq!(turn.take().last().unwrap(), "END AbortedTools");
 }
 
-/// Seed row C06: a failed command that may write stops the queued rest, also what the message still brings.
+/// Row C06: a failed command that may write stops the queued rest, also what the message still brings.
 #[test]
 fn a_failed_command_stops_its_siblings() {
     let mut turn = Turn::new();
@@ -103,7 +103,7 @@ fn a_failed_command_stops_its_siblings() {
     assert_eq!(words[3..], ["continue NextTurn", "call"], "the turn lives on");
 }
 
-/// Seed row C07: the failure of another tool leaves its siblings alone.
+/// Row C07: the failure of another tool leaves its siblings alone.
 #[test]
 fn other_failures_do_not_cascade() {
     let mut turn = Turn::new();
@@ -114,7 +114,7 @@ fn other_failures_do_not_cascade() {
     assert_eq!(turn.take(), ["ended a Failed", "start b"]);
 }
 
-/// Seed row X16: a serial call's change holds for the next one; those of a parallel batch come at its end, in call order.
+/// Row X16: a serial call's change holds for the next one; those of a parallel batch come at its end, in call order.
 #[test]
 fn changes_of_the_context_come_at_the_end_of_a_batch() {
     let to = |cwd: &str| Some(ContextChange { shell_cwd: Some(cwd.to_owned()) });

@@ -17,7 +17,7 @@ fn last(turn: &mut Turn) -> String {
     turn.take().pop().unwrap_or_default()
 }
 
-/// Seed row L09: the output limit may cut three answers in a row; the fourth ends the turn. Each asks for more.
+/// Row L09: the output limit may cut three answers in a row; the fourth ends the turn. Each asks for more.
 #[test]
 fn the_output_limit_is_met_three_times() {
     let mut turn = Turn::new();
@@ -32,7 +32,7 @@ fn the_output_limit_is_met_three_times() {
     assert_eq!(last(&mut turn), "END ModelError maxOutputTokens");
 }
 
-/// Seed row L09: the limit counts the same where it cuts a call, which then fails by its input: the next answer may be
+/// Row L09: the limit counts the same where it cuts a call, which then fails by its input: the next answer may be
 /// longer, and it is not for ever.
 #[test]
 fn the_output_limit_counts_where_it_cuts_a_call() {
@@ -64,7 +64,7 @@ fn a_whole_answer_resets_the_output_limit() {
     assert_eq!(last(&mut turn), "call");
 }
 
-/// Seed row L10: the tools of the last allowed round still run, those that wait too; then the budget ends the turn.
+/// Row L10: the tools of the last allowed round still run, those that wait too; then the budget ends the turn.
 #[test]
 fn a_token_budget_ends_the_turn_after_its_tools() {
     let mut turn = Turn::with(|settings| settings.budget = TokenBudget { max: Some(10), goal: None });
@@ -80,7 +80,7 @@ fn a_token_budget_ends_the_turn_after_its_tools() {
     assert_eq!(words.into_iter().filter(|word| !word.starts_with("queued")).skip(1).collect::<Vec<_>>(), runs);
 }
 
-/// Seed row L03: without tools come Stop hooks, then the budget, then the end.
+/// Row L03: without tools come Stop hooks, then the budget, then the end.
 #[test]
 fn stop_hooks_come_before_the_budget() {
     let mut turn = Turn::with(|settings| {
@@ -97,7 +97,7 @@ fn stop_hooks_come_before_the_budget() {
     assert_eq!(last(&mut turn), "END Completed");
 }
 
-/// Seed row L04: a Stop hook can end the turn in its own name.
+/// Row L04: a Stop hook can end the turn in its own name.
 #[test]
 fn a_stop_hook_can_prevent_the_turn_from_going_on() {
     let mut turn = Turn::with(|settings| settings.stop_hooks = true);
@@ -106,7 +106,7 @@ fn a_stop_hook_can_prevent_the_turn_from_going_on() {
     assert_eq!(last(&mut turn), "END StopHookPrevented stopHookPrevented");
 }
 
-/// Seed row L11: a cancel, a hook that stops and the limit of rounds at once give the cancel; a hook comes before the limit.
+/// Row L11: a cancel, a hook that stops and the limit of rounds at once give the cancel; a hook comes before the limit.
 #[test]
 fn an_interrupt_beats_a_hook_beats_the_limit() {
     for (cancelled, hook, end) in
@@ -140,7 +140,7 @@ fn a_long_prompt_is_compacted_once() {
     assert_eq!(last(&mut turn), "END PromptTooLong promptTooLong");
 }
 
-/// Seed row X11: the turn ends with the data once a call has given it; without it the model is sent back, not for ever.
+/// Row X11: the turn ends with the data once a call has given it; without it the model is sent back, not for ever.
 #[test]
 fn an_answer_as_data_ends_the_turn() {
     let mut turn = Turn::with(|settings| settings.wants_output = true);
@@ -163,7 +163,7 @@ fn an_answer_as_data_ends_the_turn() {
     assert_eq!(last(&mut turn), "END ModelError structuredOutputMissing");
 }
 
-/// Seed row X11: a model that gives its answer in a wrong form over and over, with words in between or without, is not
+/// Row X11: a model that gives its answer in a wrong form over and over, with words in between or without, is not
 /// asked for ever.
 #[test]
 fn an_answer_that_never_fits_ends_the_turn() {
@@ -251,7 +251,7 @@ fn turns() -> Vec<Turn> {
     vec![done, streaming, tools, error, long, limit, prevented, hook, budget, restart]
 }
 
-/// Seed rows L07, L08: every reason to go on and every reason to end is reached, and each turn ends exactly once.
+/// Rows L07, L08: every reason to go on and every reason to end is reached, and each turn ends exactly once.
 #[test]
 fn every_transition_is_reached_and_each_turn_ends_once() {
     let mut words = Vec::new();

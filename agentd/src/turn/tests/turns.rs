@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Seed row L12: an answer without tools ends the turn.
+/// Row L12: an answer without tools ends the turn.
 #[test]
 fn an_answer_without_tools_ends_the_turn() {
     let mut turn = Turn::new();
@@ -13,7 +13,7 @@ fn an_answer_without_tools_ends_the_turn() {
     assert!(turn.take().is_empty(), "nothing comes after the end");
 }
 
-/// Seed rows L02, C13: a tool starts when its block is complete, while the stream goes on.
+/// Rows L02, C13: a tool starts when its block is complete, while the stream goes on.
 #[test]
 fn a_tool_starts_and_ends_while_the_model_streams() {
     let mut turn = Turn::new();
@@ -25,7 +25,7 @@ fn a_tool_starts_and_ends_while_the_model_streams() {
     assert_eq!(turn.take(), ["delta 0 more", "message 2 tool_use", "continue NextTurn", "call"]);
 }
 
-/// Seed rows C01, C03, C09, C12: reads run side by side, the write alone, the last read after it, and each end wakes what
+/// Rows C01, C03, C09, C12: reads run side by side, the write alone, the last read after it, and each end wakes what
 /// waited for it.
 #[test]
 fn calls_run_in_batches() {
@@ -46,7 +46,7 @@ fn calls_run_in_batches() {
     assert_eq!(turn.take(), ["ended r3 Completed", "continue NextTurn", "call"]);
 }
 
-/// Seed row L05: a limit of two allows exactly two tool rounds.
+/// Row L05: a limit of two allows exactly two tool rounds.
 #[test]
 fn the_limit_of_rounds_counts_rounds() {
     let mut turn = Turn::with(|settings| settings.max_rounds = Some(2));
@@ -86,7 +86,7 @@ fn a_cut_tool_input_never_runs() {
     assert_eq!(turn.take(), ["delta 0 {\"comm", "stop model", "tombstone aborted", "END AbortedStreaming"]);
 }
 
-/// Seed row I11: a cancel stops what runs, ends what waits, and the turn ends once the running call has.
+/// Row I11: a cancel stops what runs, ends what waits, and the turn ends once the running call has.
 #[test]
 fn a_cancel_waits_for_the_running_calls() {
     let mut turn = Turn::new();
@@ -116,7 +116,7 @@ fn a_restart_interrupts() {
     assert_eq!(turn.take().last().unwrap(), "END Interrupted");
 }
 
-/// Seed row I05: a refusal without a word ends the turn.
+/// Row I05: a refusal without a word ends the turn.
 #[test]
 fn a_refusal_that_stops_ends_the_turn() {
     let mut turn = Turn::new();
@@ -223,7 +223,7 @@ fn a_repeated_or_missing_call_id_becomes_unique() {
     assert_eq!(queued, ["queued call_0 Read", "queued t.call_2 Read", "queued t.call_3 Read"]);
 }
 
-/// Seed row L15: a transition is a value of one of two types (a doc test of `round` shows that one does not stand for the
+/// Row L15: a transition is a value of one of two types (a doc test of `round` shows that one does not stand for the
 /// other), and a turn that is over takes no input at all.
 #[test]
 fn a_turn_that_is_over_takes_no_input() {

@@ -9,7 +9,7 @@ fn error_of(text: &str) -> &str {
     inner.unwrap_or_else(|| panic!("no tool_use_error: {text}"))
 }
 
-/// Seed row X02: an unknown tool is named, with those that there are and the one that is nearly it.
+/// Row X02: an unknown tool is named, with those that there are and the one that is nearly it.
 #[tokio::test]
 async fn an_unknown_tool_is_named() {
     let told = Bench::new(StandIn::gives(said("x"))).call("c1", "Standin2", input("x")).await;
@@ -19,7 +19,7 @@ async fn an_unknown_tool_is_named() {
     assert!(told.started.is_empty());
 }
 
-/// Seed rows X03, X05: the error names the tool, the field and what is expected; a tool's own check counts too.
+/// Rows X03, X05: the error names the tool, the field and what is expected; a tool's own check counts too.
 #[tokio::test]
 async fn a_bad_input_is_refused_with_its_field() {
     let bench = Bench::new(StandIn::gives(said("x")));
@@ -32,7 +32,7 @@ async fn a_bad_input_is_refused_with_its_field() {
     assert_eq!(bench.trace(), ["validate", "validate"], "neither permission nor call");
 }
 
-/// Seed row X01: input that is no JSON object is an error that says what is wrong with it; it is not guessed at.
+/// Row X01: input that is no JSON object is an error that says what is wrong with it; it is not guessed at.
 #[tokio::test]
 async fn broken_json_is_an_error() {
     let bench = Bench::new(StandIn::gives(said("x")));
@@ -47,7 +47,7 @@ async fn broken_json_is_an_error() {
     assert_eq!(bench.trace(), Vec::<String>::new());
 }
 
-/// Seed row X04: the hint at ToolSearch comes with a tool that the model can't know yet, and only then.
+/// Row X04: the hint at ToolSearch comes with a tool that the model can't know yet, and only then.
 #[tokio::test]
 async fn a_deferred_tool_hints_at_the_search() {
     let bench = Bench::new(StandIn::gives(said("x")));
@@ -58,7 +58,7 @@ async fn a_deferred_tool_hints_at_the_search() {
     assert_eq!(bench.run(input("x")).await.text, "x", "a good input needs no hint");
 }
 
-/// Seed row X09: a panic of a tool is its error, wherever it happens, and the call ends.
+/// Row X09: a panic of a tool is its error, wherever it happens, and the call ends.
 #[tokio::test]
 async fn a_panic_is_caught() {
     let bench = Bench::new(StandIn::works(|_, _| panic!("as it was told")));
@@ -70,7 +70,7 @@ async fn a_panic_is_caught() {
     assert!(told.started.is_empty());
 }
 
-/// Seed row T07: validation stops a call before the tool's permission check, and that before the call.
+/// Row T07: validation stops a call before the tool's permission check, and that before the call.
 #[tokio::test]
 async fn each_check_can_stop_the_call() {
     let denies = StandIn { verdict: ToolVerdict::Deny { detail: "never".into() }, ..StandIn::gives(said("x")) };
@@ -82,7 +82,7 @@ async fn each_check_can_stop_the_call() {
     assert_eq!(bench.trace(), ["validate", r#"permission {"text":"x"}"#]);
 }
 
-/// Seed row T14: a tool that needs a person is asked about in bypass too, though nothing speaks against it.
+/// Row T14: a tool that needs a person is asked about in bypass too, though nothing speaks against it.
 #[tokio::test]
 async fn a_tool_that_needs_a_person_asks_in_bypass() {
     let stand_in = || StandIn::gives(said("x"));
@@ -97,7 +97,7 @@ async fn a_tool_that_needs_a_person_asks_in_bypass() {
     assert_eq!((told.asked.len(), told.text.as_str()), (1, "x"));
 }
 
-/// Seed row T02: a call by an alias is judged by the tool's own name.
+/// Row T02: a call by an alias is judged by the tool's own name.
 #[tokio::test]
 async fn an_alias_is_the_tool() {
     let mut bench = Bench::new(StandIn::gives(said("x")));
@@ -106,7 +106,7 @@ async fn an_alias_is_the_tool() {
     assert_eq!(bench.call("c1", "OldName", input("x")).await.outcome.status, ToolStatus::Denied);
 }
 
-/// Seed row X08: the tool learns whether its input is the model's own, and which call it is.
+/// Row X08: the tool learns whether its input is the model's own, and which call it is.
 #[tokio::test]
 async fn the_tool_knows_whose_input_it_has() {
     let works = |input: Value, context: ToolContext| -> BoxFuture<'static, ToolOutput> {
@@ -133,7 +133,7 @@ async fn a_person_s_input_is_checked() {
     assert!(told.started.is_empty());
 }
 
-/// Seed row I05: a no without a word ends the turn, one with a word does not.
+/// Row I05: a no without a word ends the turn, one with a word does not.
 #[tokio::test]
 async fn a_no_may_end_the_turn() {
     let mut bench = Bench::new(StandIn::gives(said("x")).asks());
@@ -145,7 +145,7 @@ async fn a_no_may_end_the_turn() {
     assert!(told.text.ends_with("use y") && !told.outcome.stops_turn, "{}", told.text);
 }
 
-/// Seed row X15: progress comes before the result, none after it, and an error is told once.
+/// Row X15: progress comes before the result, none after it, and an error is told once.
 #[tokio::test]
 async fn progress_ends_with_the_result() {
     let late: Arc<Mutex<Option<ToolContext>>> = Arc::default();

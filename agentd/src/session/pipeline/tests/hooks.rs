@@ -37,7 +37,7 @@ fn echo() -> StandIn {
     StandIn::works(|input, context| Box::pin(async move { said(&format!("{input} {}", context.user_modified)) }))
 }
 
-/// Seed rows H01, X14: validation, hooks, permission, call, hooks, and only then the mapping (contradictions C8, C12).
+/// Rows H01, X14: validation, hooks, permission, call, hooks, and only then the mapping (contradictions C8, C12).
 #[tokio::test]
 async fn the_order_of_the_stages() {
     let output = ToolOutput { data: Some(json!("own")), ..said("own") };
@@ -52,7 +52,7 @@ async fn the_order_of_the_stages() {
     assert_eq!(told.text, "mapped \"other\"");
 }
 
-/// Seed rows X06, X07, T16: hooks and permission see the derived path; the tool gets the model's own, the hook's
+/// Rows X06, X07, T16: hooks and permission see the derived path; the tool gets the model's own, the hook's
 /// change, and the model's own path again where the hook only repeats the derived one.
 #[tokio::test]
 async fn the_three_cases_of_an_observable_input() {
@@ -87,7 +87,7 @@ async fn people_see_what_hooks_see() {
     assert_eq!(told.text, r#"{"text":"x","file_path":"a"} false"#);
 }
 
-/// Seed rows H02, H08: a hook changes the input, decides, adds context and messages, and stops what comes after.
+/// Rows H02, H08: a hook changes the input, decides, adds context and messages, and stops what comes after.
 #[tokio::test]
 async fn each_thing_that_a_hook_may_say_before() {
     let changed = bench(echo(), |hooks| hooks.before.updated_input = Some(input("y")));
@@ -114,7 +114,7 @@ async fn each_thing_that_a_hook_may_say_before() {
     assert_eq!((told.outcome.hook_stop.as_deref(), told.outcome.is_error), (Some("enough"), false), "the call runs");
 }
 
-/// Seed row H11: a stop ends the call without running it, with its one result.
+/// Row H11: a stop ends the call without running it, with its one result.
 #[tokio::test]
 async fn a_stop_ends_the_call() {
     let bench = bench(echo(), |hooks| hooks.before.stop = Some("stopped by the hook".into()));
@@ -123,7 +123,7 @@ async fn a_stop_ends_the_call() {
     assert!(!bench.trace().iter().any(|what| what.starts_with("permission") || what.starts_with("call")));
 }
 
-/// Seed row P17: a hook's allow removes the question, but neither a deny nor an ask rule nor a safety check
+/// Row P17: a hook's allow removes the question, but neither a deny nor an ask rule nor a safety check
 /// (contradiction C6); its ask asks though nothing else would.
 #[tokio::test]
 async fn a_hook_s_decision_is_weighed() {
@@ -151,7 +151,7 @@ async fn a_hook_s_decision_is_weighed() {
     assert_eq!(asked.run(input("x")).await.asked[0].reason.kind, ReasonType::Hook);
 }
 
-/// Seed row P20: where a hook ends the turn without a word, there is a generic one.
+/// Row P20: where a hook ends the turn without a word, there is a generic one.
 #[tokio::test]
 async fn a_stop_without_a_word_has_a_generic_one() {
     let before = bench(echo(), |hooks| hooks.before.prevent_continuation = true);
@@ -165,7 +165,7 @@ async fn a_stop_without_a_word_has_a_generic_one() {
     assert!(denied.run(input("x")).await.outcome.hook_stop.is_some(), "of a call that did not run too");
 }
 
-/// Seed row H10: a replaced result is mapped anew and is what the model gets, within the tool's limit; context follows
+/// Row H10: a replaced result is mapped anew and is what the model gets, within the tool's limit; context follows
 /// the tool's own messages.
 #[tokio::test]
 async fn a_hook_may_replace_the_result() {

@@ -7,7 +7,7 @@ use proto::event::{Event, Role};
 use proto::session::Usage;
 use std::os::unix::fs::PermissionsExt as _;
 
-/// Seed rows T10, X12, G01, G02, G03: exactly at the limit a result is inline, one character more and it is in a
+/// Rows T10, X12, G01, G02, G03: exactly at the limit a result is inline, one character more and it is in a
 /// private file of the session, whatever the tool.
 #[tokio::test]
 async fn a_result_over_the_tool_s_limit_goes_to_a_file() {
@@ -44,7 +44,7 @@ async fn a_tool_that_keeps_its_own_file_is_left_alone() {
     assert!(!bench.outputs().exists());
 }
 
-/// Seed rows T04, X10: data, new messages, the context change and what an MCP server sends along are each passed on,
+/// Rows T04, X10: data, new messages, the context change and what an MCP server sends along are each passed on,
 /// with the size of the result and the extension of its file.
 #[tokio::test]
 async fn everything_that_a_tool_gives_is_used() {
@@ -121,7 +121,7 @@ fn ended(id: &str, outcome: ToolOutcome) -> Event {
     }
 }
 
-/// Seed rows X13, T17: three results over the budget of a round: the biggest is the one that goes to a file,
+/// Rows X13, T17: three results over the budget of a round: the biggest is the one that goes to a file,
 /// whichever ended last, and each result stays that of its call.
 #[tokio::test]
 async fn the_biggest_of_a_round_goes() {
