@@ -28,8 +28,9 @@ pub const HELP: [(&str, &str); 10] = [
     ("/quit", "leave; the session stays (Ctrl-D does the same)"),
 ];
 /// What else `/help` tells.
-const KEYS: [&str; 3] = [
-    "While a turn runs: Ctrl-C cancels, Ctrl-C twice leaves; `agentctl send` in another terminal says more.",
+const KEYS: [&str; 4] = [
+    "While a turn runs: Ctrl-C cancels, Ctrl-C twice leaves.",
+    "To say more while it runs: `agentctl send` in another terminal.",
     "At a question: d, q or Ctrl-D leaves; the turn stays and the question waits.",
     "A line that ends with \\ goes on in the next one.",
 ];
