@@ -9,7 +9,7 @@ use crate::model::{Model, ModelRequest, ModelStream};
 use crate::store::{CHECKPOINTS_DIR, OUTPUTS_DIR, SessionSnapshot};
 use crate::tools::{Progress, ToolContext};
 use crate::turn::model_event::{BlockKind, ModelEvent};
-use crate::turn::{CancelKind, Effect, Input};
+use crate::turn::{CancelKind, Effect, Input, is_abort};
 use futures::StreamExt;
 use proto::content::ContentBlock;
 use proto::event::{EndReason, Ephemeral, Event, TurnError};
@@ -226,8 +226,7 @@ impl Actor {
                 (EndReason::ModelError, Some(TurnError { kind: "storageFailed".to_owned(), message }))
             }
         };
-        let wanted = matches!(reason, EndReason::AbortedStreaming | EndReason::AbortedTools | EndReason::Interrupted);
-        if !wanted && turn.storage_error.is_none() {
+        if !is_abort(reason) && turn.storage_error.is_none() {
             self.queue_steering();
         }
         let open = self.log.state().turn.as_ref();

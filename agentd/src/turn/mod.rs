@@ -13,5 +13,5 @@ pub mod schedule;
 mod tests;
 
 pub use effect::{CallTraits, CancelKind, Effect, Input, StopVerdict, ToolOutcome};
-pub use machine::{Machine, ToolTraits, TurnSettings};
+pub use machine::{Machine, NEVER_STARTED, ToolTraits, TurnSettings, is_abort};
 pub use schedule::Cascade;

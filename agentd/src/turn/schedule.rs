@@ -2,6 +2,7 @@
 //! queued and what ended. It knows nothing of tools, permissions or time.
 
 use super::abort::{AbortReason, AbortTree};
+use super::effect::CallTraits;
 use crate::event::ContextChange;
 use proto::event::ToolStatus;
 use proto::ids::ToolCallId;
@@ -47,6 +48,15 @@ pub struct NewCall {
     pub blocks_interrupt: bool,
     /// Whether it runs a command.
     pub runs_command: bool,
+}
+
+impl NewCall {
+    /// A call with what its tool says of it.
+    #[must_use]
+    pub fn new(id: ToolCallId, tool: String, input: Value, traits: CallTraits) -> Self {
+        let CallTraits { title, read_only, concurrency_safe, blocks_interrupt, runs_command, .. } = traits;
+        Self { id, tool, input, title, read_only, concurrency_safe, blocks_interrupt, runs_command }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

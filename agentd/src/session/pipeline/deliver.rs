@@ -80,7 +80,9 @@ impl Round {
 /// Tells the actor. Exactly once for each call.
 pub(super) async fn deliver(job: &CallJob, mut ended: Ended) {
     let mut results = job.round.results.lock().await;
-    keep_pictures_within(ROUND_PICTURE_BYTES, &mut results.pictures, &mut ended.outcome.content);
+    for content in [&mut ended.outcome.content, &mut ended.outcome.details.new_messages] {
+        keep_pictures_within(ROUND_PICTURE_BYTES, &mut results.pictures, content);
+    }
     results.make_room(job, &mut ended).await;
     let Ended { outcome, file_change, still_running } = ended;
     let id = job.context.tool_call_id.clone();

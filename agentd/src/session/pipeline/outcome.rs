@@ -5,7 +5,7 @@ use super::validate::plain;
 use super::{CallJob, NotRun, Ran};
 use crate::base::text;
 use crate::tools::{FileChange, Tool};
-use crate::turn::ToolOutcome;
+use crate::turn::{NEVER_STARTED, ToolOutcome};
 use proto::content::ContentBlock;
 use proto::event::{ToolCause, ToolEndedDetails, ToolStatus};
 
@@ -74,8 +74,8 @@ fn of_no_run(reason: NotRun, tool: Option<&dyn Tool>, cause: Option<ToolCause>) 
         NotRun::Failed(text) => (ToolStatus::Failed, text, None, false),
         NotRun::Denied { text, stops_turn } => (ToolStatus::Denied, text, None, stops_turn),
         NotRun::Cancelled => {
-            let text = "Not run: the turn was stopped before this call started.".to_owned();
-            (ToolStatus::Cancelled, text, cause, false)
+            // Why is the turn machine's to say: a sibling's failure leaves the turn alive.
+            (ToolStatus::Cancelled, NEVER_STARTED.to_owned(), cause, false)
         }
     };
     ToolOutcome {

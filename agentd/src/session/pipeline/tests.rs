@@ -96,7 +96,7 @@ impl Tool for StandIn {
     fn observable_input(&self, input: &Value, _context: &ToolContext) -> Option<Value> {
         let path = input.get("file_path")?.as_str()?;
         let mut seen = input.clone();
-        seen["file_path"] = Value::from(format!("/work/{path}"));
+        seen["file_path"] = Value::from(format!("/project/{path}"));
         Some(seen)
     }
 

@@ -66,16 +66,7 @@ impl Machine {
             read_only: traits.read_only,
             concurrency_safe: traits.concurrency_safe,
         }));
-        self.schedule.push(NewCall {
-            id: id.clone(),
-            tool: name.clone(),
-            input: input.clone(),
-            title: traits.title,
-            read_only: traits.read_only,
-            concurrency_safe: traits.concurrency_safe,
-            blocks_interrupt: traits.blocks_interrupt,
-            runs_command: traits.runs_command,
-        });
+        self.schedule.push(NewCall::new(id.clone(), name.clone(), input.clone(), traits));
         if let Some(message) = self.message() {
             message.finish_block(index, MessageBlock::ToolUse { id: id.0, name, input });
         }

@@ -11,6 +11,9 @@ mod round;
 mod stop;
 mod wording;
 
+pub use stop::is_abort;
+pub use wording::NEVER_STARTED;
+
 use super::effect::{CallTraits, Effect, Input};
 use super::message::PartialMessage;
 use super::model_event::Fault;
@@ -212,16 +215,9 @@ impl Machine {
         for call in turn.calls {
             machine.seen.insert(call.id.clone());
             let traits = tools.traits(&call.tool, &call.input);
-            machine.schedule.push(NewCall {
-                id: call.id,
-                tool: call.tool,
-                input: call.input,
-                title: traits.title,
-                read_only: traits.read_only,
-                concurrency_safe: call.concurrency_safe,
-                blocks_interrupt: traits.blocks_interrupt,
-                runs_command: traits.runs_command,
-            });
+            // What the log says of it was told to clients.
+            let traits = CallTraits { concurrency_safe: call.concurrency_safe, ..traits };
+            machine.schedule.push(NewCall::new(call.id, call.tool, call.input, traits));
         }
         machine
     }

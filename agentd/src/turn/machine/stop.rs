@@ -37,6 +37,7 @@ impl Machine {
 }
 
 /// Whether a turn ends so because somebody wanted it to.
-pub(super) fn is_abort(reason: EndReason) -> bool {
+#[must_use]
+pub fn is_abort(reason: EndReason) -> bool {
     matches!(reason, EndReason::AbortedStreaming | EndReason::AbortedTools | EndReason::Interrupted)
 }

@@ -3,7 +3,7 @@
 use proto::event::ToolCause;
 
 /// Of a call that was stopped before it started.
-pub(super) const NEVER_STARTED: &str = "Not run: the call was stopped before it started.";
+pub const NEVER_STARTED: &str = "Not run: the call was stopped before it started.";
 /// Of a call that was stopped since its end could not have been kept.
 pub(super) const LOG_FAILED: &str = "Stopped by agentd: the session's log can't be written.";
 /// The output limit cut an answer.

@@ -57,11 +57,11 @@ async fn the_order_of_the_stages() {
 #[tokio::test]
 async fn the_three_cases_of_an_observable_input() {
     let model = json!({"text": "x", "file_path": "a"});
-    let seen = json!({"text": "x", "file_path": "/work/a"});
+    let seen = json!({"text": "x", "file_path": "/project/a"});
     for (written, runs, modified) in [
         (None, model.clone(), false),
         (Some(json!({"text": "x", "file_path": "b"})), json!({"text": "x", "file_path": "b"}), true),
-        (Some(json!({"text": "y", "file_path": "/work/a"})), json!({"text": "y", "file_path": "a"}), true),
+        (Some(json!({"text": "y", "file_path": "/project/a"})), json!({"text": "y", "file_path": "a"}), true),
         (Some(seen.clone()), model.clone(), false),
     ] {
         let bench = bench(echo(), |hooks| hooks.before.updated_input = written);
@@ -71,7 +71,7 @@ async fn the_three_cases_of_an_observable_input() {
         let trace = bench.trace();
         assert!(trace.contains(&format!("before {seen}")), "{trace:?}");
         let mut judged = runs.clone();
-        judged["file_path"] = Value::from(format!("/work/{}", runs["file_path"].as_str().unwrap()));
+        judged["file_path"] = Value::from(format!("/project/{}", runs["file_path"].as_str().unwrap()));
         assert!(trace.contains(&format!("permission {judged}")), "{trace:?}");
     }
 }
@@ -80,7 +80,7 @@ async fn the_three_cases_of_an_observable_input() {
 #[tokio::test]
 async fn people_see_what_hooks_see() {
     let mut bench = Bench::new(echo().asks());
-    let seen = json!({"text": "x", "file_path": "/work/a"});
+    let seen = json!({"text": "x", "file_path": "/project/a"});
     bench.answer = Some(Answer::Allow { updated_input: Some(seen.clone()), reason: by_person() });
     let told = bench.run(json!({"text": "x", "file_path": "a"})).await;
     assert_eq!((&told.asked[0].input, &told.asked[0].title), (&seen, &format!("StandIn {seen}")));

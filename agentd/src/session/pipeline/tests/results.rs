@@ -220,3 +220,26 @@ async fn a_round_that_ends_at_once_is_within_its_budget() {
     }
     assert!(told[2].1.contains("the middle is left out"), "a stopped call is a failure: {}", told[2].1);
 }
+
+/// A round whose pictures are too much together keeps those that fit, and says of the others that they were left out.
+#[tokio::test]
+async fn the_pictures_of_a_round_are_bounded() {
+    let picture = || ContentBlock::Image { media_type: "image/png".into(), data: "A".repeat(6 << 20) };
+    let tool = StandIn::works(move |_, _| {
+        Box::pin(
+            async move { ToolOutput { content: vec![picture()], new_messages: vec![picture()], ..said("a picture") } },
+        )
+    });
+    let bench = Bench::new(tool);
+    let mut kept = Vec::new();
+    for id in ["a", "b"] {
+        let outcome = bench.call(id, "StandIn", input("x")).await.outcome;
+        for block in outcome.content.iter().chain(&outcome.details.new_messages) {
+            kept.push(match block {
+                ContentBlock::Text { text } => text.contains("left out: those of one round").then_some("told"),
+                _ => Some("shown"),
+            });
+        }
+    }
+    assert_eq!(kept, [Some("shown"), Some("shown"), Some("told"), Some("told")]);
+}
