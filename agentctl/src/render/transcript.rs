@@ -463,7 +463,11 @@ impl Transcript {
 fn other_note(event: &Event) -> Option<String> {
     match event {
         Event::SessionUpdated { changed } => {
-            let fields: Vec<String> = changed.iter().map(|(name, value)| format!("{name} is now {value}")).collect();
+            let field = |(name, value): (&String, &Value)| match (name.as_str(), value) {
+                ("shellCwd", Value::String(folder)) => format!("the shell is in {folder} now"),
+                (name, value) => format!("{name} is now {value}"),
+            };
+            let fields: Vec<String> = changed.iter().map(field).collect();
             Some(one_line(&fields.join(", "))).filter(|text| !text.is_empty())
         }
         Event::SessionRewound { to_turn_id, .. } => {

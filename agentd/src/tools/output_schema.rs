@@ -1,5 +1,5 @@
 //! The schema of a turn's answer: of any draft of JSON Schema up to 2020-12, every keyword checked. Called by
-//! StructuredOutput; `json_schema` is for inputs, which their tools check again. Reads no file and no network: a
+//! StructuredOutput; `schema_check` is for inputs, in the words that models know of tools. Reads no file and no network: a
 //! reference that leads out of the schema is an error.
 
 use boon::{Compiler, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError};
