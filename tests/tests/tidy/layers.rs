@@ -10,13 +10,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("base", &[]),
     ("event", &["base"]),
     ("turn", &["base", "event"]),
-    ("policy", &["base", "event"]),
+    ("shell", &["base"]),
+    ("policy", &["base", "event", "shell"]),
     ("prompt", &["base", "event"]),
     ("config", &["base", "policy"]),
     ("store", &["base", "event"]),
     ("process", &["base"]),
     ("model", &["base", "event", "turn", "config"]),
-    ("tools", &["base", "event", "policy", "process", "config"]),
+    ("tools", &["base", "event", "shell", "policy", "process", "config"]),
     ("session", &["base", "event", "turn", "policy", "prompt", "config", "store", "process", "model", "tools"]),
     ("hub", &["base", "event", "policy", "config", "store", "process", "model", "tools", "session"]),
     ("server", &["base", "event", "config", "hub"]),
@@ -24,7 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 ];
 
 /// Modules without async, I/O and clock.
-const PURE: &[&str] = &["event", "turn", "policy", "prompt"];
+const PURE: &[&str] = &["event", "turn", "shell", "policy", "prompt"];
 
 /// What a pure module may not name.
 const IMPURE: &[&str] = &[

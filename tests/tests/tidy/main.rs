@@ -23,7 +23,7 @@ type FileRule = (&'static str, fn(&Source) -> Vec<String>);
 
 const FILE_RULES: &[FileRule] = &[
     ("a lower layer never names a higher one; the table is in tests/tests/tidy/layers.rs", layers::check),
-    ("event, turn, policy and prompt are pure", layers::check_pure),
+    ("event, turn, shell, policy and prompt are pure", layers::check_pure),
     ("it is too long: split it by meaning", sizes::check),
     ("begin with `//!`: what it is, who calls it, what it never does", comments::check_head),
     ("document what is public in proto", comments::check_documented),

@@ -1,0 +1,7 @@
+//! L1: what a bash line would do, judged from its text alone: parsed to words, then decided by what each word can
+//! become after expansion. Anything that is not understood is said not to be. Called by Bash. Runs and opens nothing.
+
+mod analysis;
+mod programs;
+
+pub use analysis::{Access, Analysis, Class, Command, Doing, PathUse, World, analyse};
