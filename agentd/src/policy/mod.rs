@@ -3,6 +3,10 @@
 
 mod decide;
 mod rule;
+mod source;
+mod subject;
 
 pub use decide::{Call, HookSays, OwnCheck, Policy, Verdict, decide};
 pub use rule::{Rule, RuleError, wildcard};
+pub use source::{Rules, Source, SourceKind, SourcedRule};
+pub use subject::{CommandUse, Commands, FileUse, Subject, Zone};

@@ -2,6 +2,7 @@
 
 use crate::base::environment::Environment;
 use crate::event::ContextChange;
+use crate::policy::Subject;
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
 use proto::event::{FileCheckpoint, ProgressStream, ToolCause, ToolKind};
@@ -177,6 +178,11 @@ pub trait Tool: Send + Sync {
     /// say so of too many: it is for what tightens (deny and ask rules, conditions of hooks), never for what widens.
     fn matcher(&self, input: &Value, _context: &ToolContext) -> PermissionMatcher {
         super::matching::by_field(input)
+    }
+
+    /// What the call is about, for rules and safety checks. May look at files.
+    fn subject(&self, _input: &Value, _context: &ToolContext) -> Subject {
+        Subject::Fields
     }
 
     /// The call in few words, for a model that judges whether it is safe (row T12).
