@@ -26,6 +26,7 @@ mod replay;
 mod requests;
 mod resume;
 mod rewind;
+mod secrets;
 mod sessions;
 mod shell;
 mod streaming_tools;
