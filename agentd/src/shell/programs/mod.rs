@@ -1,7 +1,10 @@
 //! Which uses of a program are harmless: per program a list of harmless options, never a list of bad ones. One file
 //! per program or family. Called by the walk over a line, with words as they are after expansion.
 
+mod files;
 mod options;
+mod processes;
+mod system;
 mod text;
 
 use super::analysis::{Access, Class, Doing};
@@ -82,7 +85,7 @@ const fn code(names: &'static str, judge: fn(&str, &[Arg]) -> Judgement) -> Prog
 }
 
 /// Every program that is known, by family.
-const FAMILIES: &[&[Program]] = &[text::PROGRAMS];
+const FAMILIES: &[&[Program]] = &[files::PROGRAMS, system::PROGRAMS, text::PROGRAMS];
 
 /// Judges a program by its words after the name.
 pub(super) fn judge(name: &str, args: &[Arg]) -> Judgement {

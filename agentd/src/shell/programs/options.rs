@@ -21,6 +21,7 @@ pub(super) struct Options {
     permutes: bool,
     dashes_end: bool,
     no_option_harms: bool,
+    dashed_values: bool,
     instead_of_text: &'static [&'static str],
 }
 
@@ -78,6 +79,7 @@ pub(super) const fn options(short: &'static str, long: &'static str) -> Options 
         permutes: true,
         dashes_end: true,
         no_option_harms: false,
+        dashed_values: true,
         instead_of_text: &[],
     }
 }
@@ -150,6 +152,13 @@ impl Options {
         self
     }
 
+    /// A value in a word of its own never begins with `-`. For programs where it is hard to be sure which options take
+    /// the next word, so that none is taken for a value that is an option.
+    pub(super) const fn no_dashed_values(mut self) -> Self {
+        self.dashed_values = false;
+        self
+    }
+
     /// Judges a use of `name`.
     pub(super) fn judge(&self, name: &str, args: &[Arg]) -> Judgement {
         if let [Arg::Literal(only)] = args
@@ -214,6 +223,9 @@ impl Options {
                 let value = rest.next().cloned();
                 if let Some(Arg::Many(_)) = value {
                     self.anything(name, &shown(word), parsed)?;
+                }
+                if let Some(value) = value.as_ref().filter(|value| !self.dashed_values && !is_operand(value)) {
+                    return Err(refused(name, value));
                 }
                 parsed.value(takes, value);
                 Ok(())
