@@ -60,9 +60,12 @@ pub(super) const PROGRAMS: &[Program] = &[
     ),
     table(
         "readlink",
-        options("femnqsvz", "canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero")
-            .paths(Access::Look)
-            .no_option_harms(),
+        options(
+            "femnqsvz",
+            "canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero",
+        )
+        .paths(Access::Look)
+        .no_option_harms(),
     ),
     table("basename", options("as:z", "multiple suffix= zero").no_option_harms()),
     table("dirname", options("z", "zero").no_option_harms()),
@@ -71,8 +74,11 @@ pub(super) const PROGRAMS: &[Program] = &[
     table("lsattr", options("RVadlpv", "").lists()),
     table(
         "getfacl",
-        options("acdeEsRLPtpnv", "access default omit-header all-effective no-effective recursive logical physical numeric")
-            .paths(Access::Look),
+        options(
+            "acdeEsRLPtpnv",
+            "access default omit-header all-effective no-effective recursive logical physical numeric",
+        )
+        .paths(Access::Look),
     ),
     table("which", options("as", "all").no_option_harms()),
     table("whereis", options("bmsul", "").no_option_harms()),
@@ -150,7 +156,15 @@ mod tests {
 
     #[test]
     fn files_are_listed() {
-        only_read(&["ls", "ls -la", "ls -lah src/", "ls -lt *", "ls --color=never -1 …", "du -sh .", "du -h --max-depth=1"]);
+        only_read(&[
+            "ls",
+            "ls -la",
+            "ls -lah src/",
+            "ls -lt *",
+            "ls --color=never -1 …",
+            "du -sh .",
+            "du -h --max-depth=1",
+        ]);
         only_read(&["du -ad1 *", "df -h", "df -hT /", "stat a", "stat -c %s a", "stat --format=%n *", "stat -f ."]);
         only_read(&["realpath a", "readlink -f …", "basename a .rs", "dirname …", "pathchk a", "which -a python3"]);
         only_read(&["whereis ls", "lsblk -f", "findmnt -T .", "mount", "mount -t ext4", "lsmod", "namei -l /a/b"]);
@@ -167,7 +181,14 @@ mod tests {
 
     #[test]
     fn tree_reads_values_from_the_next_word() {
-        only_read(&["tree", "tree -L 2", "tree -a -I target|.git -L 3", "tree -d src", "tree -aL 2", "tree --gitignore"]);
+        only_read(&[
+            "tree",
+            "tree -L 2",
+            "tree -a -I target|.git -L 3",
+            "tree -d src",
+            "tree -aL 2",
+            "tree --gitignore",
+        ]);
         only_read(&["tree -h --du src", "tree -P x --prune", "tree -J -L 1"]);
         ask(&["tree -o x", "tree -ao x", "tree -R -H x", "tree *", "tree …", "tree -Io x y", "tree -LoP 2 x y"]);
         ask(&["tree -R", "tree --output=x", "tree -Ho x", "tree --fromfile x", "tree $x -o …"]);
@@ -175,6 +196,13 @@ mod tests {
 
     #[test]
     fn mounts_are_shown_only() {
-        ask(&["mount /dev/sda1 /mnt", "mount -a", "mount -o remount,rw /", "mount --bind a b", "lspci -F x", "lspci -q"]);
+        ask(&[
+            "mount /dev/sda1 /mnt",
+            "mount -a",
+            "mount -o remount,rw /",
+            "mount --bind a b",
+            "lspci -F x",
+            "lspci -q",
+        ]);
     }
 }

@@ -1,11 +1,16 @@
 //! Which uses of a program are harmless: per program a list of harmless options, never a list of bad ones. One file
 //! per program or family. Called by the walk over a line, with words as they are after expansion.
 
+mod archives;
+mod binaries;
+mod changes;
 mod files;
+mod network;
 mod options;
 mod processes;
 mod system;
 mod text;
+mod versions;
 
 use super::analysis::{Access, Class, Doing};
 use options::Options;
@@ -85,10 +90,21 @@ const fn code(names: &'static str, judge: fn(&str, &[Arg]) -> Judgement) -> Prog
 }
 
 /// Every program that is known, by family.
-const FAMILIES: &[&[Program]] = &[files::PROGRAMS, system::PROGRAMS, text::PROGRAMS];
+const FAMILIES: &[&[Program]] = &[
+    archives::PROGRAMS,
+    binaries::PROGRAMS,
+    changes::PROGRAMS,
+    files::PROGRAMS,
+    network::PROGRAMS,
+    system::PROGRAMS,
+    text::PROGRAMS,
+];
 
 /// Judges a program by its words after the name.
 pub(super) fn judge(name: &str, args: &[Arg]) -> Judgement {
+    if versions::is_asked(name, args) {
+        return options::known(Class::ReadOnly, Doing::Other, Vec::new());
+    }
     let mut programs = FAMILIES.iter().flat_map(|family| family.iter());
     match programs.find(|program| program.names.split(' ').any(|listed| listed == name)) {
         Some(Program { rule: Rule::Table(options), .. }) => options.judge(name, args),

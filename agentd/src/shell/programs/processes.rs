@@ -100,7 +100,9 @@ pub(super) fn lsof(name: &str, args: &[Arg]) -> Judgement {
                 paths.extend(words.next().and_then(|folder| used(folder, Access::Look)));
             }
             Arg::Literal(text) if text.starts_with('+') => return Judgement::Unknown(refused(name, word)),
-            Arg::One(text) | Arg::Many(text) if text.starts_with('+') => return Judgement::Unknown(refused(name, word)),
+            Arg::One(text) | Arg::Many(text) if text.starts_with('+') => {
+                return Judgement::Unknown(refused(name, word));
+            }
             _ => others.push(word.clone()),
         }
     }
@@ -126,16 +128,44 @@ mod tests {
 
     #[test]
     fn processes_without_their_environment() {
-        only_read(&["ps", "ps aux", "ps -ef", "ps axf", "ps auxww", "ps -eo pid,ppid,cmd", "ps -p 1 -o comm=", "ps -aux"]);
-        only_read(&["ps aux --sort=-%mem", "ps -e", "ps -A -o pid,args", "ps -ef --forest", "ps -C node", "ps -u root"]);
-        only_read(&["ps -o pid,rss,cmd -p 1,2", "ps ax -o pid,comm", "ps -ejH", "ps -eLf", "ps --no-headers -o pid -C sh"]);
+        only_read(&[
+            "ps",
+            "ps aux",
+            "ps -ef",
+            "ps axf",
+            "ps auxww",
+            "ps -eo pid,ppid,cmd",
+            "ps -p 1 -o comm=",
+            "ps -aux",
+        ]);
+        only_read(&[
+            "ps aux --sort=-%mem",
+            "ps -e",
+            "ps -A -o pid,args",
+            "ps -ef --forest",
+            "ps -C node",
+            "ps -u root",
+        ]);
+        only_read(&[
+            "ps -o pid,rss,cmd -p 1,2",
+            "ps ax -o pid,comm",
+            "ps -ejH",
+            "ps -eLf",
+            "ps --no-headers -o pid -C sh",
+        ]);
         ask(&["ps e", "ps eww", "ps auxe", "ps aux -e", "ps -e -u x", "ps -auxe", "ps -ef u", "ps ewww -p 1"]);
         ask(&["ps …", "ps *", "ps -u … -e", "ps -eo environ", "ps E", "ps -E"]);
     }
 
     #[test]
     fn open_files_without_names_of_hosts() {
-        only_read(&["lsof -nP -i :8080", "lsof -ti :3000", "lsof -i :80 -n -P", "lsof a", "lsof -nP -iTCP -sTCP:LISTEN"]);
+        only_read(&[
+            "lsof -nP -i :8080",
+            "lsof -ti :3000",
+            "lsof -i :80 -n -P",
+            "lsof a",
+            "lsof -nP -iTCP -sTCP:LISTEN",
+        ]);
         only_read(&["lsof -np 1", "lsof -n +D src", "lsof -n -c node", "lsof +D src"]);
         ask(&["lsof", "lsof -i :8080", "lsof -D b", "lsof -n -D x", "lsof -n +f", "lsof …", "lsof -n *", "lsof -p 1"]);
         assert_eq!(paths("lsof -n +D src a"), ["Look src", "Look a"]);

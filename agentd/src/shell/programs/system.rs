@@ -41,7 +41,10 @@ pub(super) const PROGRAMS: &[Program] = &[
         )
         .at_most(0),
     ),
-    table("vmstat", options("afmnsdDp:S:wty", "active forks slabs one-header stats disk disk-sum unit= wide timestamp")),
+    table(
+        "vmstat",
+        options("afmnsdDp:S:wty", "active forks slabs one-header stats disk disk-sum unit= wide timestamp"),
+    ),
     table("iostat mpstat", options("cdhkmNpxtyzjP:AuI:", "").at_most(2)),
     table(
         "pgrep",
@@ -124,8 +127,9 @@ fn printenv(name: &str, args: &[Arg]) -> Judgement {
 
 /// Whether a variable's name sounds as if it held a secret.
 fn is_secret(name: &str) -> bool {
-    const SIGNS: &[&str] =
-        &["KEY", "TOKEN", "SECRET", "PASS", "PWD", "CRED", "AUTH", "COOKIE", "SESSION", "PRIVATE", "CERT", "DSN", "_URL"];
+    const SIGNS: &[&str] = &[
+        "KEY", "TOKEN", "SECRET", "PASS", "PWD", "CRED", "AUTH", "COOKIE", "SESSION", "PRIVATE", "CERT", "DSN", "_URL",
+    ];
     let name = name.to_ascii_uppercase();
     !matches!(name.as_str(), "PWD" | "OLDPWD") && SIGNS.iter().any(|sign| name.contains(sign))
 }
@@ -184,23 +188,54 @@ mod tests {
     fn the_clock_is_shown_not_set() {
         only_read(&["date", "date +%F", "date -u +%s", "date -d …", "date --iso-8601=seconds", "date -r a", "date +…"]);
         only_read(&["date -Iseconds", "date --date=yesterday +%F", "date -R", "cal", "cal 2024", "cal -3"]);
-        ask(&["date -s 2030-01-01", "date -us 2030-01-01", "date 01010000", "date --set=x", "date …", "date *", "date -… x"]);
+        ask(&[
+            "date -s 2030-01-01",
+            "date -us 2030-01-01",
+            "date 01010000",
+            "date --set=x",
+            "date …",
+            "date *",
+            "date -… x",
+        ]);
         assert_eq!(paths("date -f x"), ["Read x"]);
     }
 
     #[test]
     fn variables_are_shown_by_harmless_names_only() {
         only_read(&["printenv PATH", "printenv HOME USER", "printenv PWD", "printenv LANG"]);
-        ask(&["printenv", "printenv OPENAI_API_KEY", "printenv -0", "printenv GITHUB_TOKEN", "printenv …", "printenv *"]);
+        ask(&[
+            "printenv",
+            "printenv OPENAI_API_KEY",
+            "printenv -0",
+            "printenv GITHUB_TOKEN",
+            "printenv …",
+            "printenv *",
+        ]);
         ask(&["printenv DB_PASSWORD", "printenv aws_secret_access_key", "printenv DATABASE_URL"]);
     }
 
     #[test]
     fn facts_are_shown() {
-        only_read(&["whoami", "id -u", "id …", "uname -a", "nproc --all", "uptime -p", "free -m", "vmstat 1 2", "who -b"]);
+        only_read(&[
+            "whoami",
+            "id -u",
+            "id …",
+            "uname -a",
+            "nproc --all",
+            "uptime -p",
+            "free -m",
+            "vmstat 1 2",
+            "who -b",
+        ]);
         only_read(&["groups", "tty", "getconf ARG_MAX", "getconf -a", "locale -a", "lscpu", "lscpu -e=CPU", "arch"]);
         only_read(&["seq 10 -1 1", "expr 6 * 7", "factor …", "sleep 1", "true …", "yes", "numfmt --to=iec 1024"]);
-        only_read(&["pgrep -fl cargo", "pgrep -u root -x sshd", "pstree -p 1", "pidof sshd", "sysctl -n kernel.ostype"]);
+        only_read(&[
+            "pgrep -fl cargo",
+            "pgrep -u root -x sshd",
+            "pstree -p 1",
+            "pidof sshd",
+            "sysctl -n kernel.ostype",
+        ]);
         only_read(&["crontab -l", "swapon --show", "tput cols", "stty -a", "dpkg -l", "dpkg -L bash", "fuser 80/tcp"]);
         ask(&["sysctl -w a=1", "sysctl a=1", "sysctl -p", "sysctl …", "crontab -r", "crontab x", "swapon /dev/sda1"]);
         ask(&["tput init", "tput reset", "stty raw", "dpkg -i x.deb", "dpkg --configure -a", "fuser -k 80/tcp"]);

@@ -1,20 +1,17 @@
 //! Programs that read text and write it to standard output, changed, sorted, counted, compared or joined. Called by the
 //! dispatch. `sort`, `uniq`, `shuf` and `xxd` can write files, `diff -l` and `--diff-program` run programs: not here.
 
+use super::super::analysis::{Access, Class, Doing};
 use super::options::{known, options, refused, used};
 use super::{Arg, Judgement, Program, code, table};
-use super::super::analysis::{Access, Class, Doing};
 
 /// From the manuals of GNU coreutils 9, GNU diffutils 3.10, util-linux 2.40, GNU bc and xxd.
 pub(super) const PROGRAMS: &[Program] = &[
     table(
         "cat",
-        options(
-            "AbeEnstTuv",
-            "show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting",
-        )
-        .reads()
-        .no_option_harms(),
+        options("AbeEnstTuv", "show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting")
+            .reads()
+            .no_option_harms(),
     ),
     table("head", options("c:n:qvz#", "bytes= lines= quiet silent verbose zero-terminated").reads().no_option_harms()),
     table(
@@ -246,7 +243,13 @@ mod tests {
     #[test]
     fn sort_writes_only_to_standard_output() {
         only_read(&["sort a", "sort -rnk2,2 -t , a", "sort -- -o", "sort src/*", "sort -k …", "sort --key=1 a"]);
-        only_read(&["sort -h", "sort -t, -k2,2n data.csv", "sort -S 1M a", "sort -u ./*", "sort --parallel=2 --unique"]);
+        only_read(&[
+            "sort -h",
+            "sort -t, -k2,2n data.csv",
+            "sort -S 1M a",
+            "sort -u ./*",
+            "sort --parallel=2 --unique",
+        ]);
         ask(&["sort -o a b", "sort -uo a b", "sort --ou=a", "sort -T x a", "sort *", "sort …", "sort -k… -t -o a"]);
         ask(&["sort -S 1b --compress-prog ./x big", "sort --compress-program=./x a", "sort a -o b", "sort --output b"]);
         ask(&["shuf -o x a", "shuf --output=x a", "shuf …", "bc --unknown"]);
@@ -267,17 +270,39 @@ mod tests {
 
     #[test]
     fn programs_that_only_show_take_any_word() {
-        only_read(&["cat *", "cat … …", "head -n … a", "head -5 a", "head -n -5 a", "tail +5 a", "tail -f a", "wc -l *"]);
+        only_read(&[
+            "cat *",
+            "cat … …",
+            "head -n … a",
+            "head -5 a",
+            "head -n -5 a",
+            "tail +5 a",
+            "tail -f a",
+            "wc -l *",
+        ]);
         only_read(&["cut -d, -f1 a", "cut -d , -f 2-", "tr -dc [:print:]", "tr a-z A-Z", "nl -ba a", "comm -12 a b"]);
         only_read(&["paste -sd, a", "join -t, -1 2 -2 1 a b", "fold -w 80 -s a", "fmt -72 a", "md5sum src/*", "tac *"]);
         only_read(&["column -t -s, a", "od -c a", "hexdump -C -n 64 a", "base64 -d a", "sha256sum -c sums", "cmp a b"]);
-        only_read(&["sha512sum --check --ignore-missing x", "rev a", "tsort a", "expand -t 4 a", "head -c 16 /dev/urandom"]);
+        only_read(&[
+            "sha512sum --check --ignore-missing x",
+            "rev a",
+            "tsort a",
+            "expand -t 4 a",
+            "head -c 16 /dev/urandom",
+        ]);
         ask(&["cat --unlisted a", "head --lin 5 a", "wc --li a", "tail --pi 5"]);
     }
 
     #[test]
     fn comparing_runs_nothing() {
-        only_read(&["diff a b", "diff -rq src tests", "diff -u a b", "diff -U3 a b", "diff -y -W 120 a b", "diff -x x a b"]);
+        only_read(&[
+            "diff a b",
+            "diff -rq src tests",
+            "diff -u a b",
+            "diff -U3 a b",
+            "diff -y -W 120 a b",
+            "diff -x x a b",
+        ]);
         only_read(&["diff --color=always a b", "diff3 a b c", "sdiff -s a b", "diff src/… tests/…", "diff -ur a b"]);
         ask(&["diff -l a b", "diff --paginate a b", "diff *", "diff … b", "diff3 --diff-program=./x a b c"]);
         ask(&["sdiff -o x a b", "sdiff --output=x a b", "sdiff --diff-program ./x a b", "diff -lu a b"]);
