@@ -4,7 +4,9 @@
 mod archives;
 mod binaries;
 mod changes;
+mod containers;
 mod files;
+mod git;
 mod network;
 mod options;
 mod processes;
@@ -94,7 +96,9 @@ const FAMILIES: &[&[Program]] = &[
     archives::PROGRAMS,
     binaries::PROGRAMS,
     changes::PROGRAMS,
+    containers::PROGRAMS,
     files::PROGRAMS,
+    git::PROGRAMS,
     network::PROGRAMS,
     system::PROGRAMS,
     text::PROGRAMS,

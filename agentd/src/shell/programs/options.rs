@@ -23,6 +23,7 @@ pub(super) struct Options {
     no_option_harms: bool,
     dashed_values: bool,
     instead_of_text: &'static [&'static str],
+    more: Option<&'static Options>,
 }
 
 /// What a program's operands are.
@@ -81,6 +82,7 @@ pub(super) const fn options(short: &'static str, long: &'static str) -> Options 
         no_option_harms: false,
         dashed_values: true,
         instead_of_text: &[],
+        more: None,
     }
 }
 
@@ -149,6 +151,12 @@ impl Options {
     /// bare `*`, may then be any of them. Only the listed ones are accepted in plain sight all the same.
     pub(super) const fn no_option_harms(mut self) -> Self {
         self.no_option_harms = true;
+        self
+    }
+
+    /// The options of another table are harmless too, where this one doesn't list the same.
+    pub(super) const fn with(mut self, more: &'static Options) -> Self {
+        self.more = Some(more);
         self
     }
 
@@ -281,7 +289,7 @@ impl Options {
     }
 
     fn read_short(&self, body: &str, whole: bool, parsed: &mut Parsed) -> Option<Takes> {
-        if whole && self.short.contains('#') && body.bytes().all(|byte| byte.is_ascii_digit()) {
+        if whole && self.takes_numbers() && body.bytes().all(|byte| byte.is_ascii_digit()) {
             parsed.options.push(Found { name: "#", value: Some(Arg::Literal(body.to_owned())) });
             return Some(Takes::Nothing);
         }
@@ -308,7 +316,7 @@ impl Options {
         if !letter.is_ascii_graphic() || matches!(letter, ':' | '?' | '@' | '#') {
             return None;
         }
-        let at = self.short.find(letter)?;
+        let Some(at) = self.short.find(letter) else { return self.more?.short_option(letter) };
         let takes = match self.short.as_bytes().get(at + 1) {
             Some(b':') => Takes::Value,
             Some(b'?') => Takes::Attached,
@@ -318,8 +326,12 @@ impl Options {
         Some((self.short.get(at..=at)?, takes))
     }
 
+    fn takes_numbers(&self) -> bool {
+        self.short.contains('#') || self.more.is_some_and(Options::takes_numbers)
+    }
+
     fn long_option(&self, name: &str) -> Option<(&'static str, Takes)> {
-        self.long.split_ascii_whitespace().find_map(|entry| {
+        let own = self.long.split_ascii_whitespace().find_map(|entry| {
             let listed = entry.trim_end_matches(['=', '?', '@']);
             (listed == name && !name.is_empty()).then(|| {
                 let takes = match entry.strip_prefix(listed) {
@@ -330,7 +342,8 @@ impl Options {
                 };
                 (listed, takes)
             })
-        })
+        });
+        own.or_else(|| self.more?.long_option(name))
     }
 
     /// The paths among the words.

@@ -8,7 +8,7 @@ use super::Arg;
 const VERSIONS: &[(&str, &[&str])] = &[
     ("--version", LONG),
     ("-V", &["python", "python3", "zip", "ssh", "tmux", "curl", "wget", "rg", "fd", "bat", "xz", "gzip", "java"]),
-    ("-v", &["node", "ruby", "perl", "php", "lua", "nginx", "gcc", "g++", "clang", "zip"]),
+    ("-v", &["git", "node", "ruby", "perl", "php", "lua", "nginx", "gcc", "g++", "clang", "zip"]),
     ("-version", &["java", "javac", "ffmpeg", "ffprobe", "sqlite3", "ant"]),
     ("version", &["openssl"]),
 ];

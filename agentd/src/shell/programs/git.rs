@@ -1,0 +1,223 @@
+//! `git`: which of its commands only read. A command that isn't listed may be an alias or a program of its own, and
+//! options that choose another repository, other settings or a pager are not listed. Called by the dispatch.
+//!
+//! Of no command are listed: `--output`, with which nearly all of them write; `--ext-diff`, `--textconv`, which run
+//! programs; and formats that check signatures, for which `gpg` is run. What the settings of the repository itself let
+//! git run is trusted, as the repository is.
+
+mod files;
+mod history;
+mod refs;
+
+use super::super::analysis::{Access, Class, Doing};
+use super::options::{Options, Parsed, known, options, refused, shown, used};
+use super::{Arg, Judgement, PathArg, Program, code};
+
+/// From the manuals and usage texts of git 2.47.
+pub(super) const PROGRAMS: &[Program] = &[code("git", git)];
+
+/// The commands that only read.
+const COMMANDS: &[&[Command]] = &[files::COMMANDS, history::COMMANDS, refs::COMMANDS];
+
+/// A command of git, or several that take the same words.
+struct Command {
+    /// Their names, with commas between: `log`, `stash list`.
+    names: &'static str,
+    options: Options,
+    doing: Doing,
+    operands: Operands,
+    /// Says why these words do more than read.
+    harm: fn(&Parsed) -> Option<&'static str>,
+}
+
+/// What operands are, as far as they are paths.
+#[derive(Clone, Copy)]
+enum Operands {
+    /// No paths.
+    Text,
+    /// Revisions, then perhaps paths; after `--`, paths.
+    Revisions(Access),
+    /// A text unless `-e` or `-f` gives it, then revisions or paths; after `--`, paths.
+    Pattern,
+    /// Paths, perhaps as patterns.
+    Paths(Access),
+    /// The last one is a path.
+    LastPath(Access),
+}
+
+const fn command(names: &'static str, options: Options, doing: Doing, operands: Operands) -> Command {
+    Command { names, options: options.no_dashed_values(), doing, operands, harm: |_| None }
+}
+
+impl Command {
+    /// These words are harmless only if this says no reason.
+    const fn unless(mut self, harm: fn(&Parsed) -> Option<&'static str>) -> Self {
+        self.harm = harm;
+        self
+    }
+}
+
+const GLOBAL: Options = options(
+    "P",
+    "no-pager no-optional-locks literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs \
+                  no-replace-objects no-lazy-fetch no-advice",
+)
+.options_first()
+.dashes_do_not_end();
+
+fn git(name: &str, args: &[Arg]) -> Judgement {
+    let words = match GLOBAL.parse(name, args) {
+        Ok(parsed) => parsed.operands,
+        Err(why) => return Judgement::Unknown(why),
+    };
+    let [first, rest @ ..] = words.as_slice() else {
+        return known(Class::ReadOnly, Doing::Other, Vec::new());
+    };
+    let Arg::Literal(command) = first else {
+        return Judgement::Unknown(format!("git {}: it is not known which command this is", shown(first)));
+    };
+    if let [Arg::Literal(second), rest @ ..] = rest
+        && let Some(found) = find(&format!("{command} {second}"))
+    {
+        return judge(found, &format!("git {command} {second}"), rest);
+    }
+    match find(command) {
+        Some(found) => judge(found, &format!("git {command}"), rest),
+        None => Judgement::Unknown(format!("git {command} is not known to be harmless")),
+    }
+}
+
+fn find(name: &str) -> Option<&'static Command> {
+    let mut commands = COMMANDS.iter().flat_map(|group| group.iter());
+    commands.find(|command| command.names.split(',').any(|listed| listed == name))
+}
+
+fn judge(command: &Command, name: &str, args: &[Arg]) -> Judgement {
+    let parsed = match command.options.parse(name, args) {
+        Ok(parsed) => parsed,
+        Err(why) => return Judgement::Unknown(why),
+    };
+    if let Some(format) = parsed.values(&["format", "pretty", "sort"]).find(|format| may_check_signatures(format)) {
+        return Judgement::Unknown(format!("{name}: {} may run gpg", shown(format)));
+    }
+    match (command.harm)(&parsed) {
+        Some(why) => Judgement::Unknown(format!("{name} {why}")),
+        None => known(Class::ReadOnly, command.doing, paths(command.operands, &parsed)),
+    }
+}
+
+/// Whether a format, or a key to sort by, holds a signature's state.
+fn may_check_signatures(format: &Arg) -> bool {
+    !matches!(format, Arg::Literal(text) if !text.contains("%G") && !text.contains("signature"))
+}
+
+fn paths(operands: Operands, parsed: &Parsed) -> Vec<PathArg> {
+    let mut paths: Vec<PathArg> = parsed.files.iter().filter_map(|file| used(file, Access::Read)).collect();
+    let (before, after) = parsed.operands.split_at_checked(parsed.before_end).unwrap_or_default();
+    match operands {
+        Operands::Text => {}
+        Operands::Revisions(access) if parsed.has(&["no-index"]) => {
+            paths.extend(parsed.operands.iter().filter_map(|word| used(word, access)));
+        }
+        Operands::Revisions(access) => {
+            paths.extend(before.iter().filter_map(|word| of_revision(word, access)));
+            paths.extend(after.iter().map(|word| of_pattern(word, access)));
+        }
+        Operands::Pattern => {
+            let skipped = usize::from(!parsed.has(&["e", "f"]));
+            let before = before.get(skipped..).unwrap_or_default();
+            paths.extend(before.iter().filter_map(|word| of_revision(word, Access::Read)));
+            paths.extend(after.iter().map(|word| of_pattern(word, Access::Read)));
+            if paths.is_empty() {
+                paths.push(PathArg { arg: Arg::Literal(".".to_owned()), access: Access::Read });
+            }
+        }
+        Operands::Paths(access) => paths.extend(parsed.operands.iter().map(|word| of_pattern(word, access))),
+        Operands::LastPath(access) => {
+            paths.extend(parsed.operands.last().map(|word| PathArg { arg: word.clone(), access }));
+        }
+    }
+    paths
+}
+
+/// The path in a word that is a revision, such as `HEAD:src`, or that leads out of the folder, so is a path for sure.
+fn of_revision(word: &Arg, access: Access) -> Option<PathArg> {
+    let (Arg::Literal(text) | Arg::One(text) | Arg::Many(text)) = word;
+    if text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..") {
+        return Some(PathArg { arg: word.clone(), access });
+    }
+    let (_, path) = text.trim_start_matches(':').split_once(':').or_else(|| Some(("", text.strip_prefix(':')?)))?;
+    if path.is_empty() || path.starts_with(['/', '(', '!', '^']) || text.contains(['{', '}']) {
+        return None;
+    }
+    let arg = match word {
+        Arg::Literal(_) => Arg::Literal(path.to_owned()),
+        Arg::One(_) => Arg::One(path.to_owned()),
+        Arg::Many(_) => Arg::Many(path.to_owned()),
+    };
+    Some(PathArg { arg, access })
+}
+
+/// The path of a pattern that git expands: the folder before its first wildcard, without `:(…)`.
+fn of_pattern(word: &Arg, access: Access) -> PathArg {
+    let Arg::Literal(text) = word else { return PathArg { arg: word.clone(), access } };
+    let plain = match text.strip_prefix(":(") {
+        Some(magic) => magic.split_once(')').map_or("", |(_, path)| path),
+        None if text.starts_with(':') => text.trim_start_matches([':', '!', '^', '/']),
+        None => text,
+    };
+    let folder = match plain.find(['*', '?', '[']) {
+        Some(wildcard) => {
+            plain.get(..wildcard).and_then(|fixed| fixed.rsplit_once('/')).map_or(".", |(folder, _)| folder)
+        }
+        None => plain,
+    };
+    let folder = if folder.is_empty() && !plain.starts_with('/') { "." } else { folder };
+    PathArg { arg: Arg::Literal(folder.to_owned()), access }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{ask, only_read, paths};
+
+    #[test]
+    fn only_listed_commands_in_this_repository() {
+        only_read(&["git", "git --version", "git --no-pager log", "git -P diff", "git --no-optional-locks status"]);
+        ask(&["git lg", "git …", "git -c a.b=c log", "git -C x status", "git --git-dir x log", "git --git-dir=x log"]);
+        ask(&[
+            "git --work-tree=.. status",
+            "git -p log",
+            "git --paginate status",
+            "git --exec-path=x status",
+            "git * log",
+        ]);
+        ask(&[
+            "git --bare log",
+            "git --namespace=x log",
+            "git --config-env=a.b=C status",
+            "git help log",
+            "git log --help",
+        ]);
+        ask(&["git --no-pa log", "git -pP log", "git -- log", "git status --help", "git stash", "git commit -m x"]);
+    }
+
+    #[test]
+    fn paths_are_told() {
+        assert_eq!(paths("git log -- src ../x"), ["Read src", "Read ../x"]);
+        assert_eq!(paths("git diff HEAD~1..HEAD a"), [""; 0]);
+        assert_eq!(paths("git diff /etc/passwd ../a"), ["Read /etc/passwd", "Read ../a"]);
+        assert_eq!(paths("git show HEAD:.env"), ["Read .env"]);
+        assert_eq!(paths("git show :0:.env"), ["Read .env"]);
+        assert_eq!(paths("git show :.env"), ["Read .env"]);
+        assert_eq!(paths("git show :/fix"), [""; 0]);
+        assert_eq!(paths("git show HEAD:…"), [""; 0]);
+        assert_eq!(paths("git ls-files src/*.rs"), ["Look src"]);
+        assert_eq!(paths("git ls-files :(exclude)*.rs"), ["Look ."]);
+        assert_eq!(paths("git blame HEAD a"), ["Read a"]);
+        assert_eq!(paths("git hash-object a b"), ["Read a", "Read b"]);
+        assert_eq!(paths("git grep x"), ["Read ."]);
+        assert_eq!(paths("git grep -f x -- src"), ["Read x", "Read src"]);
+        assert_eq!(paths("git diff --no-index a b"), ["Read a", "Read b"]);
+        assert_eq!(paths("git status src"), ["Look src"]);
+    }
+}
