@@ -1,6 +1,8 @@
 //! What is known of a line: its commands, each with its class, the reason, and the paths that it uses. Made by
 //! [`analyse`], for the permission policy and for the question that people see.
 
+use super::{parse, screen};
+
 /// What a line's words may stand for, beside its own text.
 #[derive(Debug, Clone, Copy)]
 pub struct World<'a> {
@@ -111,6 +113,8 @@ impl Analysis {
 
 /// Takes a line apart and judges it. Bounded in time whatever the line.
 #[must_use]
-pub fn analyse(line: &str, _world: World<'_>) -> Analysis {
-    Analysis { refused: Some(format!("{line}: not judged yet")), ..Analysis::default() }
+pub fn analyse(line: &str, world: World<'_>) -> Analysis {
+    let read = screen::refusal(line).map_or_else(|| parse::parse(line).map(drop), Err);
+    let refused = read.err().unwrap_or_else(|| format!("{}: not judged yet", world.cwd));
+    Analysis { refused: Some(refused), ..Analysis::default() }
 }

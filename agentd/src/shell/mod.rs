@@ -2,6 +2,9 @@
 //! become after expansion. Anything that is not understood is said not to be. Called by Bash. Runs and opens nothing.
 
 mod analysis;
+mod ast;
+mod parse;
 mod programs;
+mod screen;
 
 pub use analysis::{Access, Analysis, Class, Command, Doing, PathUse, World, analyse};
