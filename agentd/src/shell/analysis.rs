@@ -1,7 +1,7 @@
 //! What is known of a line: its commands, each with its class, the reason, and the paths that it uses. Made by
 //! [`analyse`], for the permission policy and for the question that people see.
 
-use super::{parse, screen};
+use super::{parse, screen, walk};
 
 /// What a line's words may stand for, beside its own text.
 #[derive(Debug, Clone, Copy)]
@@ -114,7 +114,12 @@ impl Analysis {
 /// Takes a line apart and judges it. Bounded in time whatever the line.
 #[must_use]
 pub fn analyse(line: &str, world: World<'_>) -> Analysis {
-    let read = screen::refusal(line).map_or_else(|| parse::parse(line).map(drop), Err);
-    let refused = read.err().unwrap_or_else(|| format!("{}: not judged yet", world.cwd));
-    Analysis { refused: Some(refused), ..Analysis::default() }
+    let found = match screen::refusal(line) {
+        Some(why) => Err(why),
+        None => parse::parse(line).and_then(|list| walk::walk(&list, world)),
+    };
+    match found {
+        Ok(commands) => Analysis { commands, refused: None },
+        Err(why) => Analysis { refused: Some(why), ..Analysis::default() },
+    }
 }

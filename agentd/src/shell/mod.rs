@@ -3,8 +3,13 @@
 
 mod analysis;
 mod ast;
+mod builtins;
+mod expand;
+mod names;
 mod parse;
 mod programs;
 mod screen;
+mod state;
+mod walk;
 
 pub use analysis::{Access, Analysis, Class, Command, Doing, PathUse, World, analyse};

@@ -1,0 +1,168 @@
+//! Builtins about the shell itself: the folder, options, jobs, and `command`.
+
+use super::{Effect, Judged, harmless, literal, literals, looked_at, unknown, with};
+use crate::shell::analysis::{Class, Doing};
+use crate::shell::programs::{Arg, Judgement, Known};
+use crate::shell::state::State;
+
+/// Options of `set` that only make a line stop earlier or read nothing.
+const SET: [&str; 12] = ["-e", "+e", "-u", "+u", "-eu", "-ue", "-f", "-euo", "-eo", "-uo", "-o", "+o"];
+const SET_NAMES: [&str; 4] = ["pipefail", "errexit", "nounset", "noglob"];
+
+pub(super) fn judge(name: &str, args: &[Arg], state: &State) -> Judged {
+    let words = literals(args);
+    match (name, words.as_deref()) {
+        ("cd", _) => cd(args, state),
+        ("pwd", Some([] | ["-P" | "-L"])) => harmless(),
+        ("command", Some(["-v" | "-V", ..])) | ("type", _) | ("help", _) => harmless(),
+        ("command" | "builtin", _) => wrapped(args),
+        ("kill", Some(["-l" | "-L", ..])) => harmless(),
+        ("ulimit", Some(options)) if options.iter().all(|o| limit_shown(o)) => harmless(),
+        ("umask", Some([] | ["-S"])) | ("hash", Some([])) => harmless(),
+        ("jobs", Some(["-x", ..])) => unknown("jobs -x runs a command"),
+        ("wait", Some(words)) if !words.iter().any(|word| word.starts_with("-p")) => harmless(),
+        ("wait", None) if args.iter().all(|arg| matches!(arg, Arg::One(_))) => harmless(),
+        ("jobs", Some(_)) | ("dirs", Some([])) => harmless(),
+        ("shift", Some([])) => harmless(),
+        ("shift", Some([count])) if crate::shell::state::is_plain_number(count) => harmless(),
+        ("break" | "continue", Some([])) | ("exit" | "return", Some([])) => with(vec![Effect::Leave]),
+        ("break" | "continue" | "exit" | "return", Some([number])) if crate::shell::state::is_plain_number(number) => {
+            with(vec![Effect::Leave])
+        }
+        ("exit" | "return", None) if matches!(args, [Arg::One(_)]) => with(vec![Effect::Leave]),
+        ("set", Some(options)) => set(options),
+        ("shopt", Some([] | ["-p" | "-s" | "-u" | "-q"])) => harmless(),
+        _ => unknown(&format!("`{name}` is not harmless in this form")),
+    }
+}
+
+/// `cd`; where it leads is worked out by the walk.
+fn cd(args: &[Arg], _state: &State) -> Judged {
+    let (options, target) = match args.split_last() {
+        Some((last, before)) if !literal(last).is_some_and(|w| w.starts_with('-') && w.len() > 1) => {
+            (before, Some(last))
+        }
+        _ => (args, None),
+    };
+    let mut physical = false;
+    for option in options {
+        match literal(option) {
+            Some("-P") => physical = true,
+            Some("-L") => physical = false,
+            Some("--") => {}
+            _ => return unknown("the words of cd are not understood"),
+        }
+    }
+    let paths = target.filter(|target| literal(target) != Some("-")).map(looked_at).into_iter().collect();
+    (Judgement::Known(Known { class: Class::ReadOnly, doing: Doing::Other, paths }), vec![Effect::Folder { physical }])
+}
+
+/// `command name …` and `builtin name …`.
+fn wrapped(args: &[Arg]) -> Judged {
+    let args = match args.split_first() {
+        Some((first, rest)) if literal(first) == Some("--") => rest,
+        _ => args,
+    };
+    match args.first().map(literal) {
+        Some(Some(name)) if !name.starts_with('-') => {
+            let does = Known { class: Class::ReadOnly, doing: Doing::Other, paths: Vec::new() };
+            (Judgement::Runs { argv: args.to_vec(), does }, Vec::new())
+        }
+        None => harmless(),
+        _ => unknown("an option of command is not understood"),
+    }
+}
+
+fn limit_shown(option: &str) -> bool {
+    option
+        .strip_prefix('-')
+        .is_some_and(|letters| !letters.is_empty() && letters.chars().all(|c| c.is_ascii_alphabetic()))
+}
+
+fn set(options: &[&str]) -> Judged {
+    let known = |option: &&str| SET.contains(option) || SET_NAMES.contains(option);
+    let named =
+        options.iter().filter(|o| o.ends_with('o')).count() == options.iter().filter(|o| SET_NAMES.contains(o)).count();
+    let begins = options.first().is_some_and(|option| option.starts_with(['-', '+']));
+    if begins && named && options.iter().all(known) {
+        harmless()
+    } else {
+        unknown("an option of set is not harmless, or the environment is shown")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(line: &str) -> bool {
+        let mut words = line.split_ascii_whitespace();
+        let name = words.next().unwrap();
+        let args: Vec<Arg> = words.map(|word| Arg::Literal(word.to_owned())).collect();
+        !matches!(judge(name, &args, &State::new(None)).0, Judgement::Unknown(_))
+    }
+
+    #[test]
+    fn forms_that_are_harmless() {
+        for line in [
+            "cd src",
+            "cd",
+            "cd -",
+            "cd -P src",
+            "cd -- src",
+            "pwd -P",
+            "command -v x",
+            "type -a x",
+            "help cd",
+            "kill -l",
+            "ulimit -a",
+            "ulimit -n",
+            "umask",
+            "wait",
+            "jobs",
+            "shift 2",
+            "break",
+            "exit 1",
+            "set -e",
+            "set -euo pipefail",
+            "set -o pipefail",
+            "set +e",
+            "shopt",
+            "command ls",
+        ] {
+            assert!(known(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn forms_that_are_not() {
+        for line in [
+            "command -p ls",
+            "kill 1",
+            "ulimit -n 10",
+            "umask 077",
+            "hash -p a b",
+            "jobs -x ls",
+            "set",
+            "set -x",
+            "set -- a",
+            "shopt -s expand_aliases",
+            "exec ls",
+            "eval ls",
+            "source x",
+            "trap x EXIT",
+            "alias a=b",
+            "pushd x",
+            "fc",
+            "enable -n ls",
+            "set -o xtrace",
+            "set pipefail",
+            "readonly x",
+            "suspend",
+            "dirs -c",
+            "cd -P -x src",
+        ] {
+            assert!(!known(line), "{line}");
+        }
+    }
+}

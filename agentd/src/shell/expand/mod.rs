@@ -1,0 +1,36 @@
+//! What words become: quotes, braces, variables, patterns. A word is known exactly, or from its beginning, or not at
+//! all. Part of the walk over a line; substitutions are walked on the way.
+
+mod arithmetic;
+mod brace;
+mod parameter;
+mod strip;
+mod word;
+
+use super::programs::Arg;
+
+/// A word after expansion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Expanded {
+    pub arg: Arg,
+    /// As it is written, or what it is, if that is known.
+    pub text: String,
+    /// Whether what comes after the known beginning stays below its folder: a pattern, not any text.
+    pub tame: bool,
+    /// Whether it is a process substitution: a pipe, no file.
+    pub pipe: bool,
+}
+
+impl Expanded {
+    pub fn literal(text: &str) -> Self {
+        Self { arg: Arg::Literal(text.to_owned()), text: text.to_owned(), tame: false, pipe: false }
+    }
+
+    /// The word, if it is known.
+    pub fn exact(&self) -> Option<&str> {
+        match &self.arg {
+            Arg::Literal(text) => Some(text),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Words to what the command sees of them. Part of the expansion of words.
+
+use super::parameter::Content;
+use super::{Expanded, brace};
+use crate::shell::ast::{Part, Word};
+use crate::shell::programs::Arg;
+use crate::shell::walk::{Walk, Walked};
+
+/// More of a word that is put together is not kept.
+const LONGEST: usize = 1024;
+/// Stands for the text of a word that is one of many.
+const OF_MANY: &str = "…";
+/// Characters that make a pattern.
+const WILD: [char; 3] = ['*', '?', '['];
+
+impl Walk<'_> {
+    /// A word among the words of a command.
+    pub(in crate::shell) fn expand(&mut self, word: &Word) -> Walked<Vec<Expanded>> {
+        if let [Part::Text(text)] = word.parts.as_slice()
+            && !text.starts_with('~')
+            && !text.contains(['*', '?', '[', '{', '='])
+        {
+            return Ok(vec![Expanded::literal(text)]);
+        }
+        let Some(words) = brace::expand(&word.parts) else { return self.odd_braces(word) };
+        self.spend(words.len() / 16)?;
+        let single = words.len() == 1;
+        let mut all = Vec::new();
+        for parts in words {
+            let mut building = Building::default();
+            self.gather(&parts, Quoting::None, &mut building)?;
+            let text = single.then_some(word.text.as_str());
+            all.extend(building.finish(text.unwrap_or(OF_MANY)));
+        }
+        Ok(all)
+    }
+
+    /// A word that stays one: a value, a target, text of a here-document.
+    pub(in crate::shell) fn expand_one(&mut self, word: &Word) -> Walked<Expanded> {
+        self.expand_parts(&word.parts, &word.text)
+    }
+
+    pub(in crate::shell) fn expand_parts(&mut self, parts: &[Part], text: &str) -> Walked<Expanded> {
+        let mut building = Building { single: true, ..Building::default() };
+        self.gather(parts, Quoting::None, &mut building)?;
+        Ok(building.finish(text).pop().unwrap_or_else(|| Expanded::literal("")))
+    }
+
+    /// Walks what is substituted in a text whose value does not matter.
+    pub(in crate::shell) fn walk_parts(&mut self, parts: &[Part]) -> Walked<()> {
+        self.expand_parts(parts, "").map(drop)
+    }
+
+    /// Braces that bash may read in another way: only what is before them is sure.
+    fn odd_braces(&mut self, word: &Word) -> Walked<Vec<Expanded>> {
+        self.walk_parts(&word.parts)?;
+        let prefix = match word.parts.first() {
+            Some(Part::Text(text)) => text.split(['{', '~', '*', '?', '[']).next().unwrap_or(""),
+            _ => "",
+        };
+        Ok(vec![Expanded { arg: Arg::Many(prefix.to_owned()), text: word.text.clone(), tame: false, pipe: false }])
+    }
+
+    fn gather(&mut self, parts: &[Part], quoting: Quoting, to: &mut Building) -> Walked<()> {
+        for (index, part) in parts.iter().enumerate() {
+            match part {
+                Part::Text(text) if quoting == Quoting::None => {
+                    let more = parts.len() > index + 1;
+                    let closes = text.contains(']') || more;
+                    self.bare(text, index == 0 && to.is_empty(), more, to, closes);
+                }
+                Part::Text(text) | Part::Quoted(text) => to.quoted(text),
+                Part::Double(inner) => {
+                    to.quoted("");
+                    self.gather(inner, Quoting::Double, to)?;
+                }
+                Part::Parameter(parameter) => {
+                    let content = self.parameter(parameter)?;
+                    to.content(content, quoting);
+                }
+                Part::Command(list) => {
+                    let number = self.substitution(list)?;
+                    to.content(if number { Content::Number } else { Content::any() }, quoting);
+                }
+                Part::Arithmetic(expression) => {
+                    let value = self.arithmetic(expression)?;
+                    to.content(value.map_or(Content::Number, |n| Content::Exact(n.to_string())), Quoting::Double);
+                }
+                Part::Process(list) => {
+                    self.substitution(list)?;
+                    to.pipe = true;
+                    to.unknown("/dev/fd/", true);
+                }
+                Part::Array(words) => {
+                    for word in words {
+                        self.element(word)?;
+                    }
+                    to.unknown("", false);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Text without quotes: `~`, and patterns.
+    fn bare(&mut self, text: &str, first: bool, more: bool, to: &mut Building, closes: bool) {
+        let mut text = text;
+        let mut tilde = first && text.starts_with('~');
+        if !to.single
+            && first
+            && let Some((name, value)) = text.split_once('=')
+            && crate::shell::names::is_name(name)
+            && value.contains('~')
+        {
+            // Bash expands `~` in what looks like an assignment.
+            let before = value.split('~').next().unwrap_or("");
+            to.quoted(&format!("{name}={before}"));
+            to.unknown("", false);
+            return;
+        }
+        if to.single && text.contains(":~") {
+            to.unknown("", false);
+            return;
+        }
+        if tilde {
+            let end = text.find('/').unwrap_or(text.len());
+            let name = text.get(..end).unwrap_or("");
+            let whole = end < text.len() || !more;
+            tilde = whole && name == "~";
+            match (tilde, self.home()) {
+                (true, Some(home)) => to.quoted(&home),
+                _ => to.unknown("", false),
+            }
+            text = text.get(end..).unwrap_or("");
+        }
+        to.bare(text, closes);
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quoting {
+    None,
+    Double,
+}
+
+/// A word while its parts come in.
+#[derive(Default)]
+struct Building {
+    /// What is known from the beginning.
+    exact: String,
+    /// Whether something came that is not known; then `exact` is only the beginning.
+    open: bool,
+    /// Whether it is a pattern.
+    pattern: bool,
+    /// Whether what is not known may leave the folder.
+    wild: bool,
+    /// Whether it may become any number of any words.
+    many: bool,
+    /// Whether it stays one word whatever is in it.
+    single: bool,
+    /// Whether there were quotes: then it is a word even if empty.
+    quotes: bool,
+    pipe: bool,
+    /// Words that are complete before this one, of a value that was split.
+    before: Vec<String>,
+    /// What comes after the first wildcard.
+    tail: String,
+}
+
+impl Building {
+    fn is_empty(&self) -> bool {
+        self.exact.is_empty() && !self.open && !self.quotes
+    }
+
+    fn quoted(&mut self, text: &str) {
+        self.quotes = true;
+        self.push(text);
+    }
+
+    fn push(&mut self, text: &str) {
+        if self.exact.len() + self.tail.len() + text.len() > LONGEST && !self.exact.is_empty() {
+            self.open = true;
+            self.wild = true;
+            return;
+        }
+        if self.open { self.tail.push_str(text) } else { self.exact.push_str(text) }
+    }
+
+    fn bare(&mut self, text: &str, closes: bool) {
+        let wild = text.find(|c| WILD.contains(&c) && (c != '[' || closes));
+        match wild {
+            Some(at) if !self.single => {
+                self.push(text.get(..at).unwrap_or(""));
+                // `.*` may be `..`.
+                self.wild |= self.open || matches!(self.exact.rsplit('/').next(), Some("." | ".."));
+                self.open = true;
+                self.pattern = true;
+                self.tail.push_str(text.get(at..).unwrap_or(""));
+            }
+            _ => self.push(text),
+        }
+    }
+
+    fn unknown(&mut self, prefix: &str, tame: bool) {
+        self.push(prefix);
+        self.open = true;
+        self.wild |= !tame;
+    }
+
+    fn content(&mut self, content: Content, quoting: Quoting) {
+        let splits = quoting == Quoting::None && !self.single;
+        match content {
+            Content::Exact(text) if quoting == Quoting::Double => self.push(&text),
+            Content::Exact(text) if !splits => self.push(&text),
+            Content::Exact(text) => self.split(&text),
+            Content::Number => self.unknown("", true),
+            Content::List(items) if !self.single && self.exact.is_empty() && !self.open => self.list(items, splits),
+            Content::List(_) | Content::Many => {
+                self.many |= !self.single;
+                self.unknown("", false);
+            }
+            Content::Unknown { prefix, tame } => {
+                self.many |= splits;
+                self.unknown(&prefix, tame);
+            }
+        }
+    }
+
+    /// The elements of an array; the last may go on.
+    fn list(&mut self, mut items: Vec<String>, splits: bool) {
+        let odd = |item: &String| item.is_empty() || item.contains([' ', '\t', '\n', '*', '?', '[']);
+        if splits && items.iter().any(odd) {
+            self.many = true;
+            return;
+        }
+        match items.pop() {
+            Some(last) => {
+                self.before.extend(items);
+                self.quoted(&last);
+            }
+            None => self.many = true,
+        }
+    }
+
+    /// A value without quotes, which bash splits at blanks.
+    fn split(&mut self, text: &str) {
+        if !text.contains([' ', '\t', '\n']) {
+            let closes = text.contains(']');
+            self.bare(text, closes || text.contains('['));
+            return;
+        }
+        let alone = self.is_empty() && self.before.is_empty();
+        if !alone || text.contains(WILD) || text.ends_with([' ', '\t', '\n']) {
+            self.many = true;
+            self.unknown("", false);
+            return;
+        }
+        let mut words: Vec<String> = text.split_ascii_whitespace().map(str::to_owned).collect();
+        if let Some(last) = words.pop() {
+            self.before = words;
+            self.push(&last);
+        }
+    }
+
+    fn finish(self, text: &str) -> Vec<Expanded> {
+        if self.many {
+            let arg = Arg::Many(String::new());
+            return vec![Expanded { arg, text: text.to_owned(), tame: false, pipe: false }];
+        }
+        let mut words: Vec<Expanded> = self.before.iter().map(|word| Expanded::literal(word)).collect();
+        if !self.open {
+            if !self.exact.is_empty() || self.quotes || self.single {
+                let text = if text == OF_MANY { self.exact.clone() } else { text.to_owned() };
+                words.push(Expanded { arg: Arg::Literal(self.exact), text, tame: false, pipe: false });
+            }
+            return words;
+        }
+        let leaves = self.tail.contains("..") || self.pattern && self.tail.contains("/.");
+        let tame = !self.wild && !leaves;
+        let arg = if self.pattern { Arg::Many(self.exact) } else { Arg::One(self.exact) };
+        words.push(Expanded { arg, text: text.to_owned(), tame, pipe: self.pipe });
+        words
+    }
+}

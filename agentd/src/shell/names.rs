@@ -1,0 +1,182 @@
+//! Which variables a line may set or show without harm. Lists of what is harmless, never of what is bad. Used by the
+//! walk over a line.
+
+/// Names in capitals that people give to their own variables and that no program which is judged harmless obeys.
+const OWN: [&str; 48] = [
+    "A", "ARG", "ARGS", "B", "BASE", "BRANCH", "C", "COMMIT", "COUNT", "DIR", "DIRS", "DST", "END", "EXT", "F", "FILE",
+    "FILES", "FOUND", "HASH", "I", "ITEM", "J", "K", "KEY", "LIMIT", "LINE", "MAX", "MIN", "MSG", "N", "NAME", "NAMES",
+    "NUM", "OUT", "PATTERN", "PREFIX", "REPLY", "RESULT", "ROOT", "SIZE", "SRC", "START", "SUFFIX", "SUM", "TEXT",
+    "TOTAL", "VALUE", "X",
+];
+/// Variables of the environment that only choose language, zone or colours.
+const SETTINGS: [&str; 21] = [
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LC_COLLATE",
+    "LC_MESSAGES",
+    "LC_NUMERIC",
+    "LC_TIME",
+    "LC_MONETARY",
+    "LC_PAPER",
+    "LC_NAME",
+    "LC_ADDRESS",
+    "LC_TELEPHONE",
+    "LC_MEASUREMENT",
+    "TZ",
+    "NO_COLOR",
+    "COLUMNS",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "FORCE_COLOR",
+    "COLORTERM",
+];
+/// Variables with the only values that are harmless.
+const VALUES: [(&str, &str); 8] = [
+    ("GIT_PAGER", "cat"),
+    ("GIT_PAGER", ""),
+    ("PAGER", "cat"),
+    ("PAGER", ""),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("TERM", "dumb"),
+    ("TERM", "xterm"),
+];
+/// Variables of the environment and of bash that hold no secret.
+const SHOWN: [&str; 38] = [
+    "HOME",
+    "PWD",
+    "OLDPWD",
+    "USER",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "HOSTNAME",
+    "HOSTTYPE",
+    "MACHTYPE",
+    "OSTYPE",
+    "UID",
+    "EUID",
+    "PPID",
+    "BASHPID",
+    "BASH_VERSION",
+    "BASH_VERSINFO",
+    "BASH",
+    "SHLVL",
+    "RANDOM",
+    "SECONDS",
+    "LINENO",
+    "EPOCHSECONDS",
+    "PIPESTATUS",
+    "FUNCNAME",
+    "REPLY",
+    "OPTIND",
+    "OPTARG",
+    "BASH_REMATCH",
+    "BASH_SOURCE",
+    "IFS",
+    "TMPDIR",
+    "DISPLAY",
+    "EDITOR",
+    "PAGER",
+    "VIRTUAL_ENV",
+    "TERM",
+    "DIRSTACK",
+];
+
+/// Whether only the line itself sees a variable of this name: no program obeys it, even if it is exported already.
+pub(super) fn is_own(name: &str) -> bool {
+    let small = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && (name == "_" || name.contains(|c: char| c.is_ascii_lowercase()));
+    let obeyed = name.ends_with("_proxy") || name.contains("config") && name.starts_with("npm_");
+    small && !obeyed && !matches!(name, "histchars" | "auto_resume") || OWN.contains(&name)
+}
+
+/// Whether the programs may see this variable with this value; `None` is a value that is not known.
+pub(super) fn is_setting(name: &str, value: Option<&str>) -> bool {
+    let Some(value) = value else { return false };
+    // A value with a slash in front could name a file.
+    let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "_.@+-,:/".contains(c))
+        && !value.starts_with([':', '/', '.'])
+        && !value.contains("..");
+    SETTINGS.contains(&name) && plain || VALUES.contains(&(name, value)) || is_own(name) && !name.contains('_')
+}
+
+/// Whether a variable that the line has not set may be shown.
+pub(super) fn is_shown(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_') || SHOWN.contains(&name) || SETTINGS.contains(&name)
+}
+
+/// Whether bash gives this variable or parameter a whole number.
+pub(super) fn is_number(name: &str) -> bool {
+    matches!(
+        name,
+        "?" | "#"
+            | "$"
+            | "UID"
+            | "EUID"
+            | "PPID"
+            | "BASHPID"
+            | "SHLVL"
+            | "RANDOM"
+            | "SECONDS"
+            | "LINENO"
+            | "EPOCHSECONDS"
+            | "OPTIND"
+    )
+}
+
+/// Whether a text is the name of a variable.
+pub(super) fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_only_the_line_sees() {
+        for name in ["x", "file", "my_dir", "myFile", "_", "_tmp", "i2", "FILE", "REPLY"] {
+            assert!(is_own(name), "{name}");
+        }
+        for name in [
+            "PATH",
+            "http_proxy",
+            "IFS",
+            "LD_PRELOAD",
+            "GIT_DIR",
+            "npm_config_x",
+            "histchars",
+            "__",
+            "2x",
+            "",
+            "BASH_ENV",
+        ] {
+            assert!(!is_own(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn settings_that_programs_may_see() {
+        for (name, value) in
+            [("LC_ALL", "C.UTF-8"), ("TZ", "Europe/Berlin"), ("NO_COLOR", "1"), ("GIT_PAGER", "cat"), ("x", "1")]
+        {
+            assert!(is_setting(name, Some(value)), "{name}={value}");
+        }
+        for (name, value) in [
+            ("TZ", ":/etc/passwd"),
+            ("LANG", "../x"),
+            ("GIT_PAGER", "sh"),
+            ("my_x", "1"),
+            ("GIT_DIR", "x"),
+            ("FOO", "1"),
+        ] {
+            assert!(!is_setting(name, Some(value)), "{name}={value}");
+        }
+        assert!(!is_setting("LANG", None));
+    }
+}

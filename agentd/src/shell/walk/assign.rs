@@ -1,0 +1,100 @@
+//! Assignments. Part of the walk.
+
+use super::{Walk, Walked};
+use crate::shell::ast::{AssignedValue, Assignment, Part, Word};
+use crate::shell::expand::Expanded;
+use crate::shell::names;
+use crate::shell::programs::Arg;
+use crate::shell::state::Value;
+
+impl Walk<'_> {
+    /// An assignment that stays. One that only language or colours obey is harmless too.
+    pub(super) fn lasting(&mut self, assignment: &Assignment) -> Walked<()> {
+        let value = self.assigned_value(assignment)?;
+        if let Value::Exact(text) = &value
+            && names::is_setting(&assignment.name, Some(text))
+        {
+            self.state.set(&assignment.name, value);
+        } else {
+            self.assign(&assignment.name, value);
+        }
+        Ok(())
+    }
+
+    /// An assignment before a command, which only that command sees.
+    pub(super) fn passing(&mut self, assignment: &Assignment) -> Walked<bool> {
+        let value = self.assigned_value(assignment)?;
+        let exact = if let Value::Exact(text) = &value { Some(text.as_str()) } else { None };
+        let harmless = names::is_setting(&assignment.name, exact) && self.harm.is_none();
+        if !harmless {
+            self.harm(format!("it runs with `{}` set, which it may obey", assignment.name));
+        }
+        Ok(harmless)
+    }
+
+    fn assigned_value(&mut self, assignment: &Assignment) -> Walked<Value> {
+        if let Some(subscript) = &assignment.subscript {
+            self.arithmetic(subscript)?;
+        }
+        match &assignment.value {
+            AssignedValue::Array(words) => {
+                let mut items = Some(Vec::new());
+                for word in words {
+                    let more = self.element(word)?;
+                    for item in more {
+                        match (item.exact(), &mut items) {
+                            (Some(text), Some(items)) => items.push(text.to_owned()),
+                            _ => items = None,
+                        }
+                    }
+                }
+                Ok(items.filter(|_| !assignment.append).map_or_else(Value::any, Value::List))
+            }
+            AssignedValue::Scalar(word) => {
+                let value = self.scalar(word)?;
+                if assignment.subscript.is_some() {
+                    return Ok(Value::any());
+                }
+                Ok(if assignment.append { appended(self.state.get(&assignment.name), value) } else { value })
+            }
+        }
+    }
+
+    /// An element of an array.
+    pub(in crate::shell) fn element(&mut self, word: &Word) -> Walked<Vec<Expanded>> {
+        if word.text.starts_with('[') {
+            self.harm(format!("the subscript of `{}` may run a command", word.text));
+        }
+        self.expand(word)
+    }
+
+    fn scalar(&mut self, word: &Word) -> Walked<Value> {
+        let expanded = self.expand_one(word)?;
+        // `n=$(wc -l < f)` and `n=$((…))`
+        let number = match word.parts.as_slice() {
+            [Part::Command(_)] => self.number_output,
+            [Part::Double(inner)] => matches!(inner.as_slice(), [Part::Command(_)]) && self.number_output,
+            [Part::Arithmetic(_)] => true,
+            [Part::Parameter(parameter)] => {
+                let plain = matches!(parameter.operation, crate::shell::ast::Operation::Plain);
+                let length = matches!(parameter.operation, crate::shell::ast::Operation::Length);
+                let known = self.state.get(&parameter.name);
+                let whole = known.map_or_else(|| names::is_number(&parameter.name), Value::is_number);
+                length || plain && parameter.subscript.is_none() && whole
+            }
+            _ => false,
+        };
+        Ok(match expanded.arg {
+            Arg::Literal(text) => Value::Exact(text),
+            _ if number => Value::Number,
+            Arg::One(prefix) | Arg::Many(prefix) => Value::Unknown { prefix, tame: expanded.tame },
+        })
+    }
+}
+
+fn appended(old: Option<&Value>, more: Value) -> Value {
+    match (old, more) {
+        (Some(Value::Exact(old)), Value::Exact(more)) => Value::Exact(format!("{old}{more}")),
+        _ => Value::any(),
+    }
+}

@@ -1,0 +1,128 @@
+//! The walk over the tree of a line: in the order in which bash runs it, with what is known of variables and of the
+//! folder at each place. Called by the analysis. Every simple command it meets becomes one of the analysis.
+
+mod assign;
+mod condition;
+mod flow;
+mod known;
+mod paths;
+mod redirects;
+mod simple;
+mod verdict;
+
+use super::analysis::{Class, Command, Doing, PathUse, World};
+use super::ast::List;
+use super::expand::Expanded;
+use super::names;
+use super::state::{State, Value};
+
+/// So many commands are walked, loops and branches counted as often as they are.
+const STEPS: usize = 600;
+/// Texts that run within texts.
+const SCRIPTS: usize = 4;
+
+/// What was found, or why the line is refused as a whole.
+pub(super) type Walked<T> = Result<T, String>;
+
+/// See the module.
+pub(super) struct Walk<'a> {
+    world: World<'a>,
+    pub(super) state: State,
+    /// What is known if the last command failed, where that makes a difference.
+    failed: Option<State>,
+    commands: Vec<Command>,
+    steps: usize,
+    scripts: usize,
+    /// Why what is looked at right now may do anything.
+    harm: Option<String>,
+    /// What is known where each enclosing loop may be left or begun again.
+    exits: Vec<Vec<State>>,
+    /// Whether what the last list of a substitution prints is a number.
+    pub(super) number_output: bool,
+    /// The words of the last simple command.
+    last: Vec<Expanded>,
+}
+
+/// Walks a line that begins in the folder of `world`.
+pub(super) fn walk(list: &List, world: World<'_>) -> Walked<Vec<Command>> {
+    let mut walk = Walk {
+        world,
+        state: State::new(Some(world.cwd.to_owned())),
+        failed: None,
+        commands: Vec::new(),
+        steps: 0,
+        scripts: 0,
+        harm: None,
+        exits: Vec::new(),
+        number_output: false,
+        last: Vec::new(),
+    };
+    walk.list(list)?;
+    Ok(walk.commands)
+}
+
+impl Walk<'_> {
+    /// Notes that what is looked at may do anything.
+    pub(super) fn harm(&mut self, why: String) {
+        self.harm.get_or_insert(why);
+    }
+
+    /// The home folder, if the line has not set another one.
+    pub(super) fn home(&self) -> Option<String> {
+        match self.state.get("HOME") {
+            None => Some(self.world.home.to_owned()),
+            Some(Value::Exact(home)) => Some(home.clone()),
+            Some(_) => None,
+        }
+    }
+
+    /// Sets a variable of the line.
+    pub(super) fn assign(&mut self, name: &str, value: Value) {
+        if !names::is_own(name) {
+            self.harm(format!("it sets `{name}`, which programs or the shell may obey"));
+        }
+        self.state.set(name, value);
+    }
+
+    /// Takes what was noted and leaves a clean sheet.
+    fn take_harm(&mut self) -> Option<String> {
+        self.harm.take()
+    }
+
+    /// Adds what is no command of its own but does something: the words of a loop, redirections of a group.
+    fn note(&mut self, text: &str, paths: Vec<PathUse>, class: Class) {
+        let harm = self.take_harm();
+        let class = if harm.is_some() { Class::Unknown } else { class };
+        if class == Class::ReadOnly && paths.is_empty() {
+            return;
+        }
+        let why = harm.unwrap_or_else(|| match class {
+            Class::ReadOnly => "it only reads".to_owned(),
+            _ => "it changes files".to_owned(),
+        });
+        self.commands.push(Command {
+            text: text.to_owned(),
+            program: None,
+            plain: text.to_owned(),
+            forms: vec![text.to_owned()],
+            class,
+            doing: Doing::Read,
+            why,
+            paths,
+        });
+    }
+
+    /// One more command.
+    fn step(&mut self) -> Walked<()> {
+        self.spend(1)
+    }
+
+    /// Work as long as that of so many commands; too much is refused.
+    pub(super) fn spend(&mut self, steps: usize) -> Walked<()> {
+        self.steps += steps;
+        if self.steps > STEPS {
+            return Err(format!("the line takes more than {STEPS} steps to follow"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! Simple commands. Part of the walk.
+
+use super::verdict::Verdict;
+use super::{Walk, Walked};
+use crate::shell::analysis::{Class, Command, Doing};
+use crate::shell::ast::{AndOr, List, Part, Simple, Stage, Word};
+use crate::shell::expand::Expanded;
+
+impl Walk<'_> {
+    pub(super) fn simple(&mut self, simple: &Simple) -> Walked<()> {
+        self.step()?;
+        let outer = self.take_harm();
+        let at = self.commands.len();
+        let mut words = Vec::new();
+        for word in &simple.words {
+            words.extend(self.expand(word)?);
+        }
+        self.spend(words.len() / 16)?;
+        let mut class = Class::ReadOnly;
+        let mut paths = Vec::new();
+        for redirect in &simple.redirects {
+            let found = self.redirect(redirect)?;
+            class = class.max(found.class);
+            paths.extend(found.paths);
+        }
+        let mut kept = Vec::new();
+        for assignment in &simple.assignments {
+            if simple.words.is_empty() {
+                self.lasting(assignment)?;
+                kept.push(assignment.text.as_str());
+            } else if !self.passing(assignment)? {
+                kept.push(assignment.text.as_str());
+            }
+        }
+        let verdict = match simple.words.first() {
+            None => Verdict::harmless(),
+            Some(word) if !is_static(word) => {
+                Verdict::unknown(format!("what `{}` runs is not known before it runs", word.text))
+            }
+            Some(_) => self.verdict(&words)?,
+        };
+        class = class.max(verdict.class);
+        let harm = self.harm.take();
+        if harm.is_some() {
+            class = Class::Unknown;
+        }
+        let why = match (harm, class == verdict.class) {
+            (Some(harm), _) => harm,
+            (None, true) => verdict.why.clone(),
+            (None, false) => "its redirections change files".to_owned(),
+        };
+        paths.extend(verdict.paths.iter().cloned());
+        let command = command(simple, &words, &kept, verdict);
+        self.commands.insert(at, Command { class, why, paths, ..command });
+        self.number_output =
+            simple.redirects.iter().all(|r| r.text.starts_with('<')) && super::known::prints_number(&words);
+        self.last = words;
+        self.harm = outer;
+        Ok(())
+    }
+
+    /// A list in a shell of its own whose output is used; whether that is a number.
+    pub(in crate::shell) fn substitution(&mut self, list: &List) -> Walked<bool> {
+        let state = self.state.clone();
+        let failed = self.failed.take();
+        let exits = std::mem::take(&mut self.exits);
+        let harm = self.harm.take();
+        self.number_output = false;
+        self.list(list)?;
+        self.harm = harm;
+        self.exits = exits;
+        self.failed = failed;
+        self.state = state;
+        self.number_output &= matches!(list.0.as_slice(), [AndOr { first, rest, background: false }]
+            if rest.is_empty() && matches!(first.stages.last(), Some(Stage::Simple(_))));
+        Ok(self.number_output)
+    }
+}
+
+/// Whether a word is the same whatever happens before it.
+fn is_static(word: &Word) -> bool {
+    let plain = |part: &Part| match part {
+        Part::Text(text) => {
+            !text.contains(['*', '?', '{', '~']) && (!text.contains('[') || matches!(text.as_str(), "["))
+        }
+        Part::Quoted(_) => true,
+        Part::Double(inner) => inner.iter().all(|part| matches!(part, Part::Quoted(_))),
+        _ => false,
+    };
+    !word.parts.is_empty() && word.parts.iter().all(plain)
+}
+
+/// The texts of a command.
+fn command(simple: &Simple, words: &[Expanded], kept: &[&str], verdict: Verdict) -> Command {
+    let text_of = |from: usize| words.iter().skip(from).map(shown).collect::<Vec<_>>().join(" ");
+    let with_kept = |text: String| match (kept.is_empty(), text.is_empty()) {
+        (true, _) => text,
+        (false, true) => kept.join(" "),
+        (false, false) => format!("{} {text}", kept.join(" ")),
+    };
+    let plain =
+        if words.is_empty() && kept.is_empty() { simple.text.clone() } else { with_kept(text_of(verdict.stripped)) };
+    let mut forms = vec![plain.clone()];
+    let without = verdict.inner.iter().cloned().chain([text_of(0), simple.text.clone()]);
+    for form in without {
+        if !form.is_empty() && !forms.contains(&form) {
+            forms.push(form);
+        }
+    }
+    Command {
+        text: simple.text.clone(),
+        program: verdict.program,
+        plain,
+        forms,
+        class: Class::Unknown,
+        doing: if simple.words.is_empty() { Doing::Other } else { verdict.doing },
+        why: String::new(),
+        paths: Vec::new(),
+    }
+}
+
+/// A word as rules see it.
+pub(super) fn shown(word: &Expanded) -> &str {
+    word.exact().unwrap_or(&word.text)
+}

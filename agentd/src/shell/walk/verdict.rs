@@ -1,0 +1,231 @@
+//! What a command with known words does: functions, builtins, programs, and what they run in turn. Part of the walk.
+
+use super::simple::shown;
+use super::{SCRIPTS, Walk, Walked};
+use crate::shell::analysis::{Class, Doing, PathUse};
+use crate::shell::builtins::{self, Effect};
+use crate::shell::expand::Expanded;
+use crate::shell::programs::{self, Arg, Judgement, Known};
+use crate::shell::{names, parse};
+
+/// Folders whose programs are those that a name alone would run.
+const FOLDERS: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
+/// What runs another command in the same way, so that rules look through it.
+const STRIPPED: [&str; 9] = ["timeout", "nice", "nohup", "stdbuf", "command", "builtin", "noglob", "env", "xargs"];
+/// Programs that obey files of the folder in which they run.
+const OBEYING: [&str; 1] = ["git"];
+/// Builtins of which there are programs too.
+const ALSO_PROGRAMS: [&str; 8] = ["echo", "printf", "test", "[", "true", "false", "pwd", "kill"];
+/// Commands that run commands, one within the other.
+const WRAPPERS: usize = 8;
+
+/// What was found of a command.
+pub(super) struct Verdict {
+    pub class: Class,
+    pub doing: Doing,
+    pub why: String,
+    pub paths: Vec<PathUse>,
+    pub program: Option<String>,
+    /// How many words are left out of the plain text.
+    pub stripped: usize,
+    /// The texts of the commands that it runs.
+    pub inner: Vec<String>,
+}
+
+impl Verdict {
+    pub fn harmless() -> Self {
+        Self {
+            class: Class::ReadOnly,
+            doing: Doing::Other,
+            why: "it changes only the shell of the line".to_owned(),
+            paths: Vec::new(),
+            program: None,
+            stripped: 0,
+            inner: Vec::new(),
+        }
+    }
+
+    pub fn unknown(why: String) -> Self {
+        Self { class: Class::Unknown, why, ..Self::harmless() }
+    }
+}
+
+/// Who looks a name up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lookup {
+    /// The shell: functions, builtins, programs.
+    Shell,
+    /// `command` and `builtin`: no functions.
+    Builtin,
+    /// A program: programs only.
+    Program,
+}
+
+impl Walk<'_> {
+    pub(super) fn verdict(&mut self, words: &[Expanded]) -> Walked<Verdict> {
+        self.looked_up(words, Lookup::Shell, 0)
+    }
+
+    fn looked_up(&mut self, words: &[Expanded], lookup: Lookup, depth: usize) -> Walked<Verdict> {
+        let Some((name, arguments)) = words.split_first() else { return Ok(Verdict::harmless()) };
+        let Some(written) = name.exact() else {
+            return Ok(Verdict::unknown(format!("what `{}` runs is not known before it runs", name.text)));
+        };
+        if depth > WRAPPERS {
+            return Ok(Verdict::unknown("too many commands run one another".to_owned()));
+        }
+        if lookup == Lookup::Shell
+            && let Some(sure) = self.state.function(written)
+        {
+            self.state.forget();
+            if sure {
+                let why = "it runs a function of the line".to_owned();
+                return Ok(Verdict { why, program: Some(written.to_owned()), ..Verdict::harmless() });
+            }
+        }
+        let args: Vec<Arg> = arguments.iter().map(|word| word.arg.clone()).collect();
+        let internal = lookup != Lookup::Program;
+        let (judgement, next) = if internal && builtins::is_builtin(written) {
+            let (judgement, effects) = builtins::judge(written, &args, &self.state);
+            self.apply(effects, arguments);
+            (judgement, if written == "command" || written == "builtin" { Lookup::Builtin } else { Lookup::Program })
+        } else {
+            (self.program(written, &args), Lookup::Program)
+        };
+        let mut verdict = self.judged(judgement, words, next, depth)?;
+        verdict.program = Some(written.to_owned());
+        let base = written.rsplit('/').next().unwrap_or(written);
+        if base != written {
+            let rest: Vec<&str> = std::iter::once(base).chain(arguments.iter().map(shown)).collect();
+            verdict.inner.push(rest.join(" "));
+        }
+        Ok(verdict)
+    }
+
+    /// A program by name or by its place in a folder of the system.
+    fn program(&self, written: &str, args: &[Arg]) -> Judgement {
+        let name = match written.rsplit_once('/') {
+            None => written,
+            Some((folder, name)) if FOLDERS.contains(&folder) => name,
+            Some(_) => return Judgement::Unknown(format!("`{written}` is no program of the system's folders")),
+        };
+        if OBEYING.contains(&name) && self.state.folder() != Some(self.world.cwd) {
+            return Judgement::Unknown(format!("{name} runs in another folder, whose configuration may run programs"));
+        }
+        if ALSO_PROGRAMS.contains(&name) {
+            return builtins::judge(name, args, &self.state).0;
+        }
+        programs::judge(name, args)
+    }
+
+    fn judged(&mut self, judgement: Judgement, words: &[Expanded], next: Lookup, depth: usize) -> Walked<Verdict> {
+        let name = words.first().map_or("", shown);
+        match judgement {
+            Judgement::Known(known) => Ok(self.known(words, &known, name)),
+            Judgement::Unknown(why) => Ok(Verdict::unknown(why)),
+            Judgement::Script(text) => self.script(&text),
+            Judgement::Runs { argv, does } => {
+                let outer = self.known(words, &does, name);
+                let inner_words = again(words, &argv);
+                let inner = self.looked_up(&inner_words, next, depth + 1)?;
+                Ok(around(outer, inner, words, &inner_words))
+            }
+        }
+    }
+
+    fn known(&self, words: &[Expanded], known: &Known, name: &str) -> Verdict {
+        let paths = known.paths.iter().flat_map(|path| self.uses_of(words, path)).collect();
+        let why = match known.class {
+            Class::ReadOnly => format!("{name} only reads"),
+            _ => format!("{name} changes files"),
+        };
+        Verdict { class: known.class, doing: known.doing, why, paths, ..Verdict::harmless() }
+    }
+
+    /// A text that another shell runs: it knows nothing of this one but the folder.
+    fn script(&mut self, text: &str) -> Walked<Verdict> {
+        self.spend(text.len() / 200)?;
+        if self.scripts >= SCRIPTS {
+            return Ok(Verdict::unknown("too many texts are run as lines".to_owned()));
+        }
+        let list = match parse::parse(text) {
+            Ok(list) => list,
+            Err(why) => return Ok(Verdict::unknown(format!("the line that it runs is not understood: {why}"))),
+        };
+        let mut inside = crate::shell::state::State::new(None);
+        inside.folders.clone_from(&self.state.folders);
+        let state = std::mem::replace(&mut self.state, inside);
+        let harm = self.harm.take();
+        let exits = std::mem::take(&mut self.exits);
+        let failed = self.failed.take();
+        self.scripts += 1;
+        let result = self.list(&list);
+        self.scripts -= 1;
+        (self.state, self.harm, self.exits, self.failed) = (state, harm, exits, failed);
+        result?;
+        let why = "it runs a line whose commands are judged on their own".to_owned();
+        Ok(Verdict { why, ..Verdict::harmless() })
+    }
+
+    fn apply(&mut self, effects: Vec<Effect>, arguments: &[Expanded]) {
+        for effect in effects {
+            match effect {
+                Effect::Assign(name, value) => self.assign(&name, value),
+                Effect::Export(name, value) => {
+                    let exact = value.as_ref().and_then(|v| {
+                        if let crate::shell::state::Value::Exact(t) = v { Some(t.clone()) } else { None }
+                    });
+                    if !names::is_setting(&name, exact.as_deref()) {
+                        self.harm(format!("programs would see `{name}`, which they may obey"));
+                    }
+                    if let Some(value) = value {
+                        self.state.set(&name, value);
+                    }
+                }
+                Effect::Leave => self.leaves(),
+                Effect::Folder { physical } => self.change_folder(arguments, physical),
+            }
+        }
+    }
+}
+
+/// The words that are run in turn, with what is known of how they were written.
+fn again(words: &[Expanded], argv: &[Arg]) -> Vec<Expanded> {
+    let find = |arg: &Arg| words.iter().skip(1).find(|word| word.arg == *arg).cloned();
+    let made = |arg: &Arg| match arg {
+        Arg::Literal(text) => Expanded::literal(text),
+        Arg::One(_) | Arg::Many(_) => Expanded { arg: arg.clone(), text: "…".to_owned(), tame: false, pipe: false },
+    };
+    argv.iter().map(|arg| find(arg).unwrap_or_else(|| made(arg))).collect()
+}
+
+/// A command that runs another one.
+fn around(outer: Verdict, inner: Verdict, words: &[Expanded], inner_words: &[Expanded]) -> Verdict {
+    let start = words.len().saturating_sub(inner_words.len());
+    let suffix = words.get(start..) == Some(inner_words);
+    let name = words.first().map_or("", shown);
+    let before = words.get(1..start).unwrap_or(&[]);
+    let strips = suffix
+        && STRIPPED.contains(&name)
+        && match name {
+            "xargs" => before.is_empty(),
+            "env" => before.iter().all(is_setting),
+            _ => true,
+        };
+    let mut texts = vec![inner_words.iter().map(shown).collect::<Vec<_>>().join(" ")];
+    texts.extend(inner.inner);
+    let strict = inner.class >= outer.class;
+    Verdict {
+        class: outer.class.max(inner.class),
+        doing: inner.doing,
+        why: if strict { inner.why } else { outer.why },
+        paths: outer.paths.into_iter().chain(inner.paths).collect(),
+        program: None,
+        stripped: if strips { start + inner.stripped } else { 0 },
+        inner: texts,
+    }
+}
+
+fn is_setting(word: &Expanded) -> bool {
+    word.exact().and_then(|text| text.split_once('=')).is_some_and(|(name, value)| names::is_setting(name, Some(value)))
+}
