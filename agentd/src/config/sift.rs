@@ -3,7 +3,7 @@
 
 use super::keys;
 use super::settings::Settings;
-use crate::policy::Rule;
+use crate::policy::{Behaviour, Rule};
 use serde_json::{Map, Value, json};
 
 /// A step from a value to one in it.
@@ -132,7 +132,7 @@ impl Sieve {
         for (at, item) in items.into_iter().enumerate() {
             match self.fits(&json!([item])).and_then(|()| self.is_rule(&item)) {
                 Ok(()) => {
-                    self.tell_of_pattern(at, &item);
+                    self.warn_of_rule(at, &item);
                     good.push(item);
                 }
                 Err(why) => {
@@ -159,19 +159,21 @@ impl Sieve {
         }
     }
 
-    /// Tells of a rule whose content this version can't judge, and what it does with it.
-    fn tell_of_pattern(&mut self, at: usize, entry: &Value) {
+    /// Tells of a rule that has no effect where it stands.
+    fn warn_of_rule(&mut self, at: usize, entry: &Value) {
         let [Step::Key(parent), Step::Key(list)] = self.path.as_slice() else { return };
-        let rule = entry.as_str().filter(|_| parent == "permissions").and_then(|rule| Rule::parse(rule).ok());
-        let effect = match (rule.filter(Rule::is_pattern), list.as_str()) {
-            (Some(_), "allow") => "it allows nothing",
-            (Some(rule), "ask" | "deny") => &format!("every call of {} is asked about", rule.tool()),
+        let behaviour = match list.as_str() {
+            "allow" => Behaviour::Allow,
+            "ask" => Behaviour::Ask,
+            "deny" => Behaviour::Deny,
             _ => return,
         };
-        let message = format!("patterns in rules are not understood yet: {effect}; name a tool or a whole command");
-        self.path.push(Step::Item(at));
-        self.problem(message);
-        self.path.pop();
+        let rule = entry.as_str().filter(|_| parent == "permissions").and_then(|rule| Rule::parse(rule).ok());
+        for warning in rule.iter().flat_map(|rule| rule.warnings(behaviour)) {
+            self.path.push(Step::Item(at));
+            self.problem(format!("the rule {} has no effect: {warning}", entry.as_str().unwrap_or_default()));
+            self.path.pop();
+        }
     }
 
     fn unknown(&mut self, key: &str, known: &[&str]) {

@@ -1,22 +1,38 @@
-//! The decision: numbered layers in a fixed order, the first that speaks decides. This version has
-//! layers 1–4, 6–9 and 11; 5, 10, 12 and 13 belong to parts that are not built yet.
+//! The decision: thirteen numbered layers in a fixed order. Layers 1 to 9 judge each unit of a call; the strictest of
+//! the units counts for the call; layers 10 to 13 say what becomes of it by mode and by who is there to ask. Called by
+//! the session's pipeline and for `permission/explain`. Pure; asking is an effect of the caller.
 
-use super::rule::{Match, Rule};
+use super::counters::Counters;
+use super::judge::{About, shown, units};
+use super::layers::{Walked, because, walk};
+use super::places::Places;
+use super::source::{Rules, SourcedRule};
+use super::subject::Subject;
+use super::trace::{Outcome, Step, Steps};
+use crate::shell::Class;
+use proto::content::ContentBlock;
 use proto::permission::{DecisionReason, ReasonType};
 use proto::session::Mode;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Rules and mode as they are when a call is decided.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
     /// The session's mode.
     pub mode: Mode,
-    /// What never runs.
-    pub deny: Vec<Rule>,
-    /// What is asked.
-    pub ask: Vec<Rule>,
-    /// What runs unasked, with the name of the source.
-    pub allow: Vec<(Rule, &'static str)>,
+    /// The rules of all settings.
+    pub rules: Arc<Rules>,
+    /// What was allowed for the session.
+    pub session: Vec<SourcedRule>,
+    /// Where patterns of paths start.
+    pub places: Places,
+    /// Whether mode `bypassPermissions` may change protected paths unasked (contradiction C4).
+    pub loose_protected: bool,
+    /// Whether nobody can be asked (row P13).
+    pub headless: bool,
+    /// What the classifier has denied so far.
+    pub counters: Counters,
 }
 
 /// A call that is to be decided.
@@ -26,25 +42,65 @@ pub struct Call<'a> {
     pub tool: &'a str,
     /// Its input.
     pub input: &'a Value,
-    /// What the tool itself thinks of it.
+    /// What it is about.
+    pub subject: &'a Subject,
+    /// What the tool itself thinks of it, beside what it is about.
     pub own: &'a OwnCheck,
-    /// What a hook said of it.
+    /// What a PreToolUse hook said of it.
     pub hook: Option<HookSays<'a>>,
+    /// What hooks want the model, or people, to see of it.
+    pub blocks: &'a [ContentBlock],
+    /// What the classifier said of it.
+    pub classifier: Classifier<'a>,
+    /// What a PermissionRequest hook answered in a person's place.
+    pub answer: Option<HookAnswer<'a>>,
+}
+
+impl<'a> Call<'a> {
+    /// A call of which neither hooks nor the classifier have said anything.
+    #[must_use]
+    pub fn new(tool: &'a str, input: &'a Value, subject: &'a Subject, own: &'a OwnCheck) -> Self {
+        let (hook, classifier, answer) = (None, Classifier::NotAsked, None);
+        Self { tool, input, subject, own, hook, blocks: &[], classifier, answer }
+    }
 }
 
 /// What a hook said of a call, with its reason. A hook's denial is final and never gets here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookSays<'a> {
-    /// No question is needed. It takes the place of a person's yes, and of nothing else.
+    /// No question is needed. It takes the place of a person's yes where nothing but the mode wants one.
     Allow(&'a str),
     /// A question is.
     Ask(&'a str),
 }
 
-/// What a tool thinks of a call, with one sentence for people.
+/// What the classifier of mode `auto` said of a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Classifier<'a> {
+    /// Nothing: there is none, or it has not been asked yet.
+    #[default]
+    NotAsked,
+    /// The call may run.
+    Allows,
+    /// It should not, with the reason.
+    Blocks(&'a str),
+    /// It gave no answer.
+    Unavailable,
+}
+
+/// What a PermissionRequest hook answered, with its reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookAnswer<'a> {
+    /// Yes.
+    Allow(&'a str),
+    /// No.
+    Deny(&'a str),
+}
+
+/// What a tool thinks of a call beside what the call is about, with one sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnCheck {
-    /// It only reads, inside the session's folders.
+    /// It has nothing against it: it only reads, or what it is about decides.
     Reads(String),
     /// It changes files inside the session's folders.
     Edits(String),
@@ -58,220 +114,163 @@ pub enum OwnCheck {
     Forbidden(String),
 }
 
-/// The outcome, with its reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What becomes of a call, from the least strict on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// The call runs.
-    Allow(DecisionReason),
+    /// It runs.
+    Allow,
     /// A person is asked.
-    Ask(DecisionReason),
-    /// The call does not run.
-    Deny(DecisionReason),
+    Ask,
+    /// It does not run.
+    Deny,
+}
+
+/// The outcome of a call, with its reason.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// What becomes of it.
+    pub verdict: Verdict,
+    /// Why; its `detail` is the one text that logs, questions and traces show.
+    pub reason: DecisionReason,
+    /// The commands of a line, each decided by itself. Empty for other calls.
+    pub parts: Vec<PartDecision>,
+    /// What hooks want to be seen along with a question or a denial (row P18).
+    pub blocks: Vec<ContentBlock>,
+}
+
+/// The decision on one command of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartDecision {
+    /// The command as it is written.
+    pub text: String,
+    /// What it can do.
+    pub class: Class,
+    /// Why it is of its class.
+    pub why: String,
+    /// What would become of it alone.
+    pub verdict: Verdict,
+    /// Why.
+    pub reason: DecisionReason,
 }
 
 /// Decides a call.
 #[must_use]
-pub fn decide(policy: &Policy, call: Call<'_>) -> Verdict {
-    match with_hook(decide_before_mode(policy, call), call.hook) {
-        Verdict::Ask(reason) if policy.mode == Mode::DontAsk => Verdict::Deny(DecisionReason {
-            detail: format!("mode dontAsk denies what would be asked: {}", reason.detail),
-            ..because(ReasonType::Mode, 11, String::new())
-        }),
-        verdict => verdict,
+pub fn decide(policy: &Policy, call: Call<'_>) -> Decision {
+    explain(policy, call).0
+}
+
+/// Decides a call and says what each layer up to the deciding one said.
+#[must_use]
+pub fn explain(policy: &Policy, call: Call<'_>) -> (Decision, Vec<Step>) {
+    let units = units(&call, &policy.places);
+    let mut parts = Vec::new();
+    let mut walked = Vec::with_capacity(units.len());
+    for unit in &units {
+        let mut one = walk(policy, &call, unit);
+        if let About::Command { part, .. } = unit.about {
+            let (text, why) = (part.text.clone(), part.why.clone());
+            let (verdict, reason) = (one.verdict, one.reason.clone());
+            parts.push(PartDecision { text, class: part.class, why, verdict, reason });
+        }
+        if units.len() > 1 && one.verdict != Verdict::Allow {
+            let text = shown(unit.about, call.tool, &policy.places);
+            one.reason.detail = format!("{text}: {}", one.reason.detail);
+        }
+        walked.push(one);
+    }
+    let Walked { verdict, reason, mut steps } = strictest(walked);
+    let (verdict, reason) = transformed(policy, &call, verdict, reason, &mut steps);
+    steps.set(reason.layer, verdict.into(), &reason.detail);
+    let steps = steps.up_to(reason.layer);
+    let blocks = if verdict == Verdict::Allow { Vec::new() } else { call.blocks.to_vec() };
+    (Decision { verdict, reason, parts, blocks }, steps)
+}
+
+/// The strictest of the units; of equal ones the one whose layer comes first. Where all may run, each reason counts.
+fn strictest(walked: Vec<Walked>) -> Walked {
+    let several = walked.len() > 1;
+    let details: Vec<String> = walked.iter().map(|one| one.reason.detail.clone()).collect();
+    let rank = |one: &Walked| (one.verdict, std::cmp::Reverse(one.reason.layer));
+    let worst = walked.into_iter().reduce(|worst, one| if rank(&one) > rank(&worst) { one } else { worst });
+    let mut worst = worst.unwrap_or_else(nothing);
+    if worst.verdict == Verdict::Allow && several {
+        worst = all_allowed(worst, details);
+    }
+    worst
+}
+
+/// There is always a unit; without one a person is asked.
+fn nothing() -> Walked {
+    let reason = because(ReasonType::Tool, 9, "it is not known what the call is about");
+    Walked { verdict: Verdict::Ask, reason, steps: Steps::default() }
+}
+
+fn all_allowed(first: Walked, mut details: Vec<String>) -> Walked {
+    details.dedup();
+    match details.len() {
+        0 | 1 => first,
+        _ => Walked {
+            reason: DecisionReason {
+                kind: ReasonType::Subcommand,
+                detail: format!("each part may run: {}", details.join("; ")),
+                ..first.reason
+            },
+            ..first
+        },
     }
 }
 
-/// A hook removes the question that nothing but the mode wants, and adds one in every mode; deny and ask rules and
-/// safety checks hold.
-fn with_hook(verdict: Verdict, hook: Option<HookSays<'_>>) -> Verdict {
-    match (verdict, hook) {
-        (Verdict::Ask(reason), Some(HookSays::Allow(why))) if reason.kind == ReasonType::Mode => {
-            Verdict::Allow(because(ReasonType::Hook, 9, format!("allowed by a hook: {why}")))
-        }
-        (Verdict::Allow(_), Some(HookSays::Ask(why))) => {
-            Verdict::Ask(because(ReasonType::Hook, 2, format!("a hook wants a question: {why}")))
-        }
-        (verdict, _) => verdict,
+/// Layers 10 to 13: what becomes of the strictest verdict.
+fn transformed(
+    policy: &Policy,
+    call: &Call<'_>,
+    verdict: Verdict,
+    reason: DecisionReason,
+    steps: &mut Steps,
+) -> (Verdict, DecisionReason) {
+    if verdict != Verdict::Ask {
+        return (verdict, reason);
     }
-}
-
-fn decide_before_mode(policy: &Policy, call: Call<'_>) -> Verdict {
-    if let Some(verdict) = by_tightening_rules(policy, call) {
-        return verdict;
+    if policy.mode == Mode::DontAsk {
+        let detail = format!("mode dontAsk denies what would be asked: {}", reason.detail);
+        return (Verdict::Deny, DecisionReason { kind: ReasonType::Mode, layer: 11, detail, ..reason });
     }
-    match call.own {
-        OwnCheck::Forbidden(detail) => return Verdict::Deny(because(ReasonType::Tool, 3, detail)),
-        OwnCheck::NeedsPerson(detail) => return Verdict::Ask(because(ReasonType::Tool, 4, detail)),
-        OwnCheck::Unsafe(detail) => return Verdict::Ask(because(ReasonType::SafetyCheck, 6, detail)),
-        OwnCheck::Reads(_) | OwnCheck::Edits(_) | OwnCheck::Unsure(_) => {}
-    }
-    if policy.mode == Mode::BypassPermissions {
-        return Verdict::Allow(because(ReasonType::Mode, 7, "mode bypassPermissions"));
-    }
-    let reads = matches!(call.own, OwnCheck::Reads(_));
-    if policy.mode == Mode::Plan && !reads {
-        let detail = "mode plan only reads: finish the plan, then the person changes the mode";
-        return Verdict::Deny(because(ReasonType::Mode, 7, detail));
-    }
-    let allowed =
-        policy.allow.iter().find(|(rule, _)| !rule.is_glob() && rule.matches(call.tool, call.input) == Match::Yes);
-    if let Some((rule, source)) = allowed {
-        return Verdict::Allow(DecisionReason {
-            source: Some((*source).to_owned()),
-            ..by_rule(8, rule, format!("allowed by the rule {rule}"))
-        });
-    }
-    match call.own {
-        OwnCheck::Reads(detail) => Verdict::Allow(because(ReasonType::Tool, 9, detail)),
-        OwnCheck::Edits(_) if policy.mode == Mode::AcceptEdits => {
-            Verdict::Allow(because(ReasonType::Mode, 9, "mode acceptEdits"))
-        }
-        OwnCheck::Edits(detail)
-        | OwnCheck::Unsure(detail)
-        | OwnCheck::NeedsPerson(detail)
-        | OwnCheck::Unsafe(detail)
-        | OwnCheck::Forbidden(detail) => Verdict::Ask(because(ReasonType::Mode, 9, detail)),
-    }
-}
-
-/// Layers 1 and 2. A deny rule whose pattern can't be judged asks, in every mode: it never widens anything.
-fn by_tightening_rules(policy: &Policy, call: Call<'_>) -> Option<Verdict> {
-    let find = |rules: &'_ [Rule], wanted: Match| {
-        rules.iter().find(|rule| rule.matches(call.tool, call.input) == wanted).cloned()
+    let (verdict, reason) = match policy.mode == Mode::Auto && reason.kind == ReasonType::Mode {
+        true => classified(policy, call, reason),
+        false => (verdict, reason),
     };
-    if let Some(rule) = find(&policy.deny, Match::Yes) {
-        return Some(Verdict::Deny(by_rule(1, &rule, format!("denied by the rule {rule}"))));
+    if verdict != Verdict::Ask || !policy.headless {
+        return (verdict, reason);
     }
-    if let Some(rule) = find(&policy.ask, Match::Yes) {
-        return Some(Verdict::Ask(by_rule(2, &rule, format!("the rule {rule} wants a question"))));
+    steps.set(reason.layer, Outcome::Ask, &reason.detail);
+    match call.answer {
+        Some(HookAnswer::Allow(why)) => {
+            (Verdict::Allow, because(ReasonType::Hook, 13, &format!("a hook answered yes in a person's place: {why}")))
+        }
+        Some(HookAnswer::Deny(why)) => {
+            (Verdict::Deny, because(ReasonType::Hook, 13, &format!("a hook answered no in a person's place: {why}")))
+        }
+        None => {
+            let detail = format!("nobody is there to ask: {}", reason.detail);
+            (Verdict::Deny, DecisionReason { kind: ReasonType::Headless, layer: 13, detail, ..reason })
+        }
     }
-    let unclear = find(&policy.deny, Match::Unclear).or_else(|| find(&policy.ask, Match::Unclear))?;
-    let detail = format!("the rule {unclear} may speak of this call: patterns in rules are not understood yet");
-    Some(Verdict::Ask(by_rule(2, &unclear, detail)))
 }
 
-fn because(kind: ReasonType, layer: u8, detail: impl AsRef<str>) -> DecisionReason {
-    DecisionReason { kind, layer, detail: detail.as_ref().to_owned(), rule: None, source: None }
-}
-
-fn by_rule(layer: u8, rule: &Rule, detail: String) -> DecisionReason {
-    DecisionReason { rule: Some(rule.to_string()), ..because(ReasonType::Rule, layer, detail) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn outcome(policy: &Policy, own: &OwnCheck) -> (&'static str, u8) {
-        outcome_with(policy, own, None)
+/// Layer 12: the classifier in a person's place, until it has said no too often.
+fn classified(policy: &Policy, call: &Call<'_>, reason: DecisionReason) -> (Verdict, DecisionReason) {
+    let say = |detail: String| because(ReasonType::Classifier, 12, &detail);
+    if policy.counters.is_exhausted() {
+        let Counters { in_a_row, total } = policy.counters;
+        let row = format!("the classifier has denied {in_a_row} calls in a row and {total} in all");
+        return (Verdict::Ask, say(format!("{row}: {}", reason.detail)));
     }
-
-    fn outcome_with(policy: &Policy, own: &OwnCheck, hook: Option<HookSays<'_>>) -> (&'static str, u8) {
-        let input = json!({"command": "make"});
-        match decide(policy, Call { tool: "Bash", input: &input, own, hook }) {
-            Verdict::Allow(reason) => ("allow", reason.layer),
-            Verdict::Ask(reason) => ("ask", reason.layer),
-            Verdict::Deny(reason) => ("deny", reason.layer),
-        }
-    }
-
-    fn checks() -> [OwnCheck; 6] {
-        let text = || "why".to_owned();
-        [
-            OwnCheck::Reads(text()),
-            OwnCheck::Edits(text()),
-            OwnCheck::Unsure(text()),
-            OwnCheck::Unsafe(text()),
-            OwnCheck::Forbidden(text()),
-            OwnCheck::NeedsPerson(text()),
-        ]
-    }
-
-    /// Rows T14, P04: a tool that needs a person asks in every mode, also in bypass, where nothing else that is
-    /// plain is asked; dontAsk turns the question into a denial.
-    #[test]
-    fn modes_and_checks() {
-        let expected = |mode: Mode| match mode {
-            Mode::Default | Mode::Auto => [("allow", 9), ("ask", 9), ("ask", 9), ("ask", 6), ("deny", 3), ("ask", 4)],
-            Mode::AcceptEdits => [("allow", 9), ("allow", 9), ("ask", 9), ("ask", 6), ("deny", 3), ("ask", 4)],
-            Mode::Plan => [("allow", 9), ("deny", 7), ("deny", 7), ("ask", 6), ("deny", 3), ("ask", 4)],
-            Mode::DontAsk => [("allow", 9), ("deny", 11), ("deny", 11), ("deny", 11), ("deny", 3), ("deny", 11)],
-            Mode::BypassPermissions => [("allow", 7), ("allow", 7), ("allow", 7), ("ask", 6), ("deny", 3), ("ask", 4)],
-        };
-        for mode in Mode::ALL {
-            let policy = Policy { mode, ..Policy::default() };
-            let found = checks().map(|own| outcome(&policy, &own));
-            assert_eq!(found, expected(mode), "{mode:?}");
-        }
-    }
-
-    /// A deny is never undone, and an ask never skipped, whatever else is said (rows P01, P02).
-    #[test]
-    fn deny_beats_ask_beats_allow_in_every_mode() {
-        let rule = || Rule::parse("Bash").unwrap();
-        for mode in Mode::ALL {
-            for own in checks() {
-                let mut policy = Policy { mode, allow: vec![(rule(), "user")], ..Policy::default() };
-                policy.ask.push(rule());
-                let asked = outcome(&policy, &own);
-                assert_eq!(asked, if mode == Mode::DontAsk { ("deny", 11) } else { ("ask", 2) });
-                policy.deny.push(rule());
-                assert_eq!(outcome(&policy, &own), ("deny", 1));
-            }
-        }
-    }
-
-    #[test]
-    fn a_pattern_that_is_not_understood_tightens_and_never_widens() {
-        let rule = || Rule::parse("Bash(ma*)").unwrap();
-        let bypass = |policy: Policy| Policy { mode: Mode::BypassPermissions, ..policy };
-        let deny = Policy { deny: vec![rule()], ..Policy::default() };
-        assert_eq!(outcome(&bypass(deny), &checks()[2]), ("ask", 2));
-        let allow = Policy { allow: vec![(rule(), "user")], ..Policy::default() };
-        assert_eq!(outcome(&allow, &checks()[2]), ("ask", 9));
-    }
-
-    #[test]
-    fn an_allow_rule_lets_a_call_run_but_not_past_a_safety_check() {
-        let policy = Policy { allow: vec![(Rule::parse("Bash(make)").unwrap(), "user")], ..Policy::default() };
-        assert_eq!(outcome(&policy, &checks()[2]), ("allow", 8));
-        assert_eq!(outcome(&policy, &checks()[3]), ("ask", 6));
-        assert_eq!(outcome(&policy, &checks()[5]), ("ask", 4));
-    }
-
-    /// Row P17: a hook's allow takes the place of a person's yes, in dontAsk too; rules, safety checks and mode
-    /// plan hold (contradiction C6).
-    #[test]
-    fn a_hook_s_allow_removes_the_question_and_nothing_else() {
-        let allow = Some(HookSays::Allow("fine"));
-        let expected = |mode: Mode| match mode {
-            Mode::Default | Mode::Auto | Mode::AcceptEdits => {
-                [("allow", 9), ("allow", 9), ("allow", 9), ("ask", 6), ("deny", 3), ("ask", 4)]
-            }
-            Mode::Plan => [("allow", 9), ("deny", 7), ("deny", 7), ("ask", 6), ("deny", 3), ("ask", 4)],
-            Mode::DontAsk => [("allow", 9), ("allow", 9), ("allow", 9), ("deny", 11), ("deny", 3), ("deny", 11)],
-            Mode::BypassPermissions => [("allow", 7), ("allow", 7), ("allow", 7), ("ask", 6), ("deny", 3), ("ask", 4)],
-        };
-        for mode in Mode::ALL {
-            let policy = Policy { mode, ..Policy::default() };
-            assert_eq!(checks().map(|own| outcome_with(&policy, &own, allow)), expected(mode), "{mode:?}");
-        }
-        let rule = || Rule::parse("Bash").unwrap();
-        let asked = Policy { ask: vec![rule()], ..Policy::default() };
-        let denied = Policy { deny: vec![rule()], ..Policy::default() };
-        for own in checks() {
-            assert_eq!(outcome_with(&asked, &own, allow), ("ask", 2));
-            assert_eq!(outcome_with(&denied, &own, allow), ("deny", 1));
-        }
-    }
-
-    #[test]
-    fn a_hook_s_ask_adds_a_question_in_every_mode() {
-        for mode in Mode::ALL {
-            let policy = Policy { mode, ..Policy::default() };
-            let found = outcome_with(&policy, &checks()[0], Some(HookSays::Ask("look")));
-            assert_eq!(found, if mode == Mode::DontAsk { ("deny", 11) } else { ("ask", 2) }, "{mode:?}");
+    match call.classifier {
+        Classifier::NotAsked => (Verdict::Ask, reason),
+        Classifier::Allows => (Verdict::Allow, say(format!("the classifier allows it ({})", reason.detail))),
+        Classifier::Blocks(why) => (Verdict::Deny, say(format!("the classifier blocks it: {why}"))),
+        Classifier::Unavailable => {
+            (Verdict::Deny, say(format!("the classifier did not answer ({}); try again later", reason.detail)))
         }
     }
 }

@@ -51,6 +51,23 @@ pub struct Source {
     pub base: PathBuf,
 }
 
+impl Source {
+    /// The session itself, whose folder this is.
+    #[must_use]
+    pub fn session(folder: PathBuf) -> Self {
+        Self { kind: SourceKind::Session, file: None, base: folder }
+    }
+
+    /// Kind and file for reasons, such as `project (/x/.claude/settings.json)`.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match &self.file {
+            Some(file) => format!("{} ({})", self.kind.name(), file.display()),
+            None => self.kind.name().to_owned(),
+        }
+    }
+}
+
 /// A rule with its source (row P14).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourcedRule {

@@ -81,4 +81,6 @@ pub struct CommandUse {
     pub files: Vec<FileUse>,
     /// A path that it uses and that can't be known before it runs, as it is written.
     pub unknown_path: Option<String>,
+    /// Whether it removes what is at that path: `rm -r "$x"/*` may be the whole file system.
+    pub removes_unknown: bool,
 }

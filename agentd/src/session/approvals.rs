@@ -4,13 +4,15 @@ use super::actor::Actor;
 use super::log::Room;
 use super::turns::storage_failed;
 use crate::config::Settings;
-use crate::policy::{Policy, Rule};
+use crate::policy::{Policy, Rule, Rules, Source, SourceKind, SourcedRule};
 use proto::event::Event;
 use proto::ids::{RequestId, ToolCallId};
 use proto::methods::PermissionRespondParams;
 use proto::permission::{DecisionReason, PermissionDecision, PermissionRequest, ReasonType, RuleScope};
 use proto::{ErrorKind, RpcError};
 use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// A person's answer, as the waiting call gets it.
@@ -34,25 +36,28 @@ pub(super) enum Answer {
 
 /// The rules of settings. One that can't be parsed is told by the settings' loader; as an allow rule it
 /// counts for nothing, as a deny or ask rule it can't be matched with anything either.
-pub(super) fn rules(settings: &Settings) -> Policy {
-    let parse = |rules: &[String]| rules.iter().filter_map(|rule| Rule::parse(rule).ok()).collect::<Vec<_>>();
-    Policy {
-        deny: parse(&settings.permissions.deny),
-        ask: parse(&settings.permissions.ask),
-        allow: parse(&settings.permissions.allow).into_iter().map(|rule| (rule, "settings")).collect(),
-        ..Policy::default()
-    }
+pub(super) fn rules(settings: &Settings, folder: &Path) -> Rules {
+    let source = Source { kind: SourceKind::User, file: None, base: folder.to_owned() };
+    let sourced = |rule| SourcedRule { rule, source: source.clone() };
+    let parse = |rules: &[String]| rules.iter().filter_map(|rule| Rule::parse(rule).ok()).map(sourced).collect();
+    let permissions = &settings.permissions;
+    Rules { deny: parse(&permissions.deny), ask: parse(&permissions.ask), allow: parse(&permissions.allow) }
 }
 
 impl Actor {
     /// The policy for a call that starts now: a mode that was changed meanwhile counts from here on.
     pub(super) fn policy(&self) -> Policy {
         let state = self.log.state();
-        let mut policy = self.running.as_ref().map(|turn| turn.rules.clone()).unwrap_or_default();
-        policy.mode = state.info.mode;
+        let folder = PathBuf::from(&state.info.cwd);
         let session = state.session_rules.iter().filter_map(|rule| Rule::parse(rule).ok());
-        policy.allow.extend(session.map(|rule| (rule, "session")));
-        policy
+        let source = Source::session(folder.clone());
+        Policy {
+            mode: state.info.mode,
+            rules: self.running.as_ref().map(|turn| Arc::clone(&turn.rules)).unwrap_or_default(),
+            session: session.map(|rule| SourcedRule { rule, source: source.clone() }).collect(),
+            places: crate::tools::places(&folder, &self.env),
+            ..Policy::default()
+        }
     }
 
     /// Writes the question down and keeps the call waiting. After a restart the question is there already.

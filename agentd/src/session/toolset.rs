@@ -137,7 +137,7 @@ impl Toolset {
 pub fn next_toolset(services: &Services, session: &SessionInfo, env: &Environment) -> Toolset {
     let settings = services.loader.load_for(session.cwd.as_ref()).settings;
     let tools = settings.tools.clone().with_environment(env);
-    let rules = super::approvals::rules(&settings);
+    let rules = super::approvals::rules(&settings, session.cwd.as_ref());
     let permitted = Permitted { deny: &rules.deny, simple: tools.simple };
     Toolset::new(&services.tools, Vec::new(), &tools, permitted, &session.model)
 }

@@ -9,7 +9,7 @@ use crate::base::ids;
 use crate::config::Settings;
 use crate::event::state::{CutTurn, OpenTurn, QueuedTurn};
 use crate::model::{Model, ModelStream};
-use crate::policy::Policy;
+use crate::policy::Rules;
 use crate::store::StoreError;
 use crate::tools::{Permitted, StructuredOutput};
 use crate::turn::{CancelKind, Cascade, Input, Machine, TurnSettings};
@@ -31,7 +31,7 @@ pub(super) struct RunningTurn {
     pub model: Arc<dyn Model>,
     pub settings: Arc<Settings>,
     /// Rules of the settings, without the mode and the session's own.
-    pub rules: Policy,
+    pub rules: Arc<Rules>,
     pub tools: Arc<Toolset>,
     pub system: Arc<str>,
     /// Stops the Stop hooks that run.
@@ -291,7 +291,7 @@ impl Actor {
 
     /// The tools of a turn: one more where its answer is to fit a schema (row X11).
     fn toolset(&self, settings: &Settings, model: &dyn Model, options: &TurnOptions) -> Arc<Toolset> {
-        let rules = super::approvals::rules(settings);
+        let rules = super::approvals::rules(settings, self.log.state().info.cwd.as_ref());
         let permitted = Permitted { deny: &rules.deny, simple: settings.tools.simple };
         let tools = Toolset::new(&self.services.tools, Vec::new(), &settings.tools, permitted, model.id());
         // A schema that is none was refused when the prompt came.
@@ -328,7 +328,7 @@ impl Actor {
             machine,
             stopwatch: Stopwatch::start(),
             model,
-            rules: super::approvals::rules(&settings),
+            rules: Arc::new(super::approvals::rules(&settings, state.info.cwd.as_ref())),
             settings,
             system: system.into(),
             tools,

@@ -40,6 +40,7 @@ mod write;
 pub use definition::Definition;
 pub use large_result::{Fitted, Part, put_away, shorten};
 pub use mcp_name::{mcp_name, split_mcp_name};
+pub use paths::places;
 pub use read_state::{FileState, ReadState};
 pub use registry::{Permitted, Registered, Registry};
 pub use restore::{Restored, restore};

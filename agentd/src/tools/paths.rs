@@ -2,6 +2,8 @@
 //! unasked. Called by the file tools and by Bash. Reads links, opens nothing.
 
 use super::tool::{ToolContext, ToolVerdict};
+use crate::base::environment::Environment;
+use crate::policy::Places;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
@@ -58,6 +60,14 @@ pub(super) struct Place {
     pub path: PathBuf,
     /// Where it leads, all links followed, whether or not it exists.
     pub real: PathBuf,
+}
+
+/// The folders that patterns of paths in rules start from: the session's, and home. Follows links.
+#[must_use]
+pub fn places(folder: &Path, env: &Environment) -> Places {
+    let home = crate::base::paths::home(env);
+    let real = |path: &Path| resolve(path).unwrap_or_else(|| path.to_owned());
+    Places { real_folder: real(folder), folder: folder.to_owned(), real_home: real(&home), home }
 }
 
 /// Finds out where a path of an input leads. Relative ones start at the session's folder, `~/` at home.

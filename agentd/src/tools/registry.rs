@@ -7,7 +7,7 @@
 use super::definition::{Definition, Definitions};
 use super::tool::{PromptOptions, Tool, schema_of};
 use super::{bash, edit, glob, grep, read, write};
-use crate::policy::Rule;
+use crate::policy::SourcedRule;
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -60,7 +60,7 @@ impl Registered {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Permitted<'a> {
     /// Rules that deny: one without content takes its tools away, one with content only some of their calls.
-    pub deny: &'a [Rule],
+    pub deny: &'a [SourcedRule],
     /// Whether there are only Bash, Read and Edit.
     pub simple: bool,
 }
@@ -69,7 +69,7 @@ impl Permitted<'_> {
     fn permits(&self, tool: &dyn Tool) -> bool {
         tool.is_enabled()
             && (!self.simple || SIMPLE.contains(&tool.name()))
-            && !self.deny.iter().any(|rule| rule.covers(tool.name()))
+            && !self.deny.iter().any(|rule| rule.rule.covers(tool.name()))
     }
 }
 

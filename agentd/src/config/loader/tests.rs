@@ -254,11 +254,11 @@ fn the_files_of_claude_code_are_understood() {
         ".claude/settings.json",
         r#"{"$schema": "x", "hooks": {"PreToolUse": []}, "sandbox": {"enabled": true}, "someNewKey": 1, "statusLine": {},
             "fallbackModel": ["anthropic/claude-a", "b"], "env": {"N": 1, "B": true, "S": "s"},
-            "permissions": {"defaultMode": "manual", "allow": ["Bash(ls *)"], "disableBypassPermissionsMode": "disable"}}"#,
+            "permissions": {"defaultMode": "manual", "allow": ["Bash(ls *)", "Write(src/**)"], "disableBypassPermissionsMode": "disable"}}"#,
     );
     let loaded = place.loader(None).load();
-    let pattern = "line 3: permissions.allow[0]: patterns in rules are not understood yet: it allows nothing; name a tool or a whole command";
-    assert_eq!(messages(&loaded), [pattern]);
+    let never = "line 3: permissions.allow[1]: the rule Write(src/**) has no effect: it is never consulted: rules on paths are written as Edit(path)";
+    assert_eq!(messages(&loaded), [never]);
     assert_eq!(loaded.settings.fallback_model.as_deref(), Some("anthropic/claude-a"));
     assert_eq!(loaded.settings.permissions.default_mode, Some(Mode::Default));
     let env: Vec<(&str, &str)> = loaded.settings.env.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();

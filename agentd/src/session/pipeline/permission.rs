@@ -6,7 +6,7 @@ use super::input::CallInput;
 use super::validate::{blocking, replace};
 use super::{CallJob, NotRun, ToolMessage};
 use crate::base::ids;
-use crate::policy::{self, Call, HookSays, OwnCheck, Verdict};
+use crate::policy::{self, Call, Decision, HookSays, OwnCheck, Verdict};
 use crate::session::approvals::Answer;
 use crate::tools::{Tool, ToolVerdict};
 use proto::permission::{DecisionReason, PermissionRequest, ReasonType, RuleScope, Suggestion};
@@ -22,9 +22,9 @@ pub(super) async fn resolve(
     opinion: Option<Opinion>,
 ) -> Result<(CallInput, DecisionReason), NotRun> {
     match decide(job, tool, &input, opinion.as_ref()).await? {
-        Verdict::Allow(reason) => Ok((input, reason)),
-        Verdict::Deny(reason) => Err(denied(&reason)),
-        Verdict::Ask(reason) => {
+        Decision { verdict: Verdict::Allow, reason, .. } => Ok((input, reason)),
+        Decision { verdict: Verdict::Deny, reason, .. } => Err(denied(&reason)),
+        Decision { verdict: Verdict::Ask, reason, .. } => {
             let request = question(job, tool, &input, reason).await?;
             ask(job, tool, input, request).await
         }
@@ -36,16 +36,17 @@ async fn decide(
     tool: &Arc<dyn Tool>,
     input: &CallInput,
     opinion: Option<&Opinion>,
-) -> Result<Verdict, NotRun> {
+) -> Result<Decision, NotRun> {
     let (own, seen, context) = (Arc::clone(tool), input.seen().clone(), job.context.clone());
     let reads_files = tool.checks_read_files(input.seen());
-    let own =
-        blocking(job, reads_files, move || own_check(own.as_ref(), own.check_permission(&seen, &context))).await?;
+    let look = move || (own_check(own.as_ref(), own.check_permission(&seen, &context)), own.subject(&seen, &context));
+    let (own, subject) = blocking(job, reads_files, look).await?;
     let hook = opinion.map(|opinion| match opinion {
         Opinion::Allow(reason) => HookSays::Allow(reason),
         Opinion::Ask(reason) => HookSays::Ask(reason),
     });
-    Ok(policy::decide(&job.policy, Call { tool: tool.name(), input: input.seen(), own: &own, hook }))
+    let call = Call { hook, ..Call::new(tool.name(), input.seen(), &subject, &own) };
+    Ok(policy::decide(&job.policy, call))
 }
 
 async fn question(
@@ -92,8 +93,8 @@ async fn ask(
             let input = replace(job, tool, input, written, "changed by the person").await?;
             // The person's own input is checked like the model's: a rule that denies still does.
             match decide(job, tool, &input, None).await? {
-                Verdict::Deny(reason) => Err(denied(&reason)),
-                Verdict::Allow(_) | Verdict::Ask(_) => Ok((input, reason)),
+                Decision { verdict: Verdict::Deny, reason, .. } => Err(denied(&reason)),
+                Decision { verdict: Verdict::Allow | Verdict::Ask, .. } => Ok((input, reason)),
             }
         }
         Answer::Deny { message, stops_turn } => {

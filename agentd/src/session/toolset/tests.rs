@@ -3,7 +3,7 @@
 use super::*;
 use crate::event::state::SessionState;
 use crate::model::{ModelRequest, ModelStream};
-use crate::policy::Rule;
+use crate::policy::testing::rules;
 use crate::tools::ToolOutput;
 use crate::tools::testing::Fake;
 use proto::event::{Event, ToolEndedDetails, ToolStatus};
@@ -41,14 +41,14 @@ fn fakes() -> Vec<Arc<Registered>> {
 }
 
 fn toolset(further: Vec<Arc<Registered>>, settings: &ToolSettings, deny: &[&str]) -> Toolset {
-    let deny: Vec<Rule> = deny.iter().map(|rule| Rule::parse(rule).unwrap()).collect();
+    let deny = rules(deny);
     let permitted = Permitted { deny: &deny, simple: settings.simple };
     Toolset::new(&builtin(), further, settings, permitted, "a/m")
 }
 
 /// The built-in tools that every build has.
 fn builtin() -> Registry {
-    Registry::builtin().permitted(Permitted { deny: &[Rule::parse("Sleep").unwrap()], simple: false })
+    Registry::builtin().permitted(Permitted { deny: &rules(&["Sleep"]), simple: false })
 }
 
 fn names(definitions: &[ToolDefinition]) -> Vec<&str> {

@@ -1,6 +1,7 @@
 //! The stages of the registry, and the built-in tools as models see them.
 
 use super::*;
+use crate::policy::testing::rules;
 use crate::tools::testing::{Fake, Scratch, assert_ok};
 use crate::tools::{ToolOutput, ToolSearch, ToolVerdict};
 use proptest::prelude::*;
@@ -9,10 +10,6 @@ use serde_json::json;
 
 fn names(registry: &Registry) -> Vec<&str> {
     registry.iter().map(|tool| tool.name()).collect()
-}
-
-fn rules(texts: &[&str]) -> Vec<Rule> {
-    texts.iter().map(|text| Rule::parse(text).unwrap()).collect()
 }
 
 fn builtin_without_gated() -> Registry {

@@ -91,7 +91,7 @@ async fn a_tool_that_needs_a_person_asks_in_bypass() {
     assert!(bench.run(input("x")).await.asked.is_empty());
     let mut bench = Bench::new(StandIn { needs_person: true, ..stand_in() });
     bench.policy.mode = Mode::BypassPermissions;
-    bench.policy.allow.push((Rule::parse("StandIn").unwrap(), "user"));
+    bench.policy.session = rules(&["StandIn"]);
     bench.answer = Some(Answer::Allow { updated_input: None, reason: by_person() });
     let told = bench.run(input("x")).await;
     assert_eq!((told.asked.len(), told.text.as_str()), (1, "x"));
@@ -102,7 +102,7 @@ async fn a_tool_that_needs_a_person_asks_in_bypass() {
 async fn an_alias_is_the_tool() {
     let mut bench = Bench::new(StandIn::gives(said("x")));
     assert_eq!(bench.call("c1", "OldName", input("x")).await.text, "x");
-    bench.policy.deny.push(Rule::parse("StandIn").unwrap());
+    bench.policy.rules = Rules { deny: rules(&["StandIn"]), ..Rules::default() }.into();
     assert_eq!(bench.call("c1", "OldName", input("x")).await.outcome.status, ToolStatus::Denied);
 }
 

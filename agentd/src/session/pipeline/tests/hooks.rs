@@ -133,12 +133,12 @@ async fn a_hook_s_decision_is_weighed() {
     assert_eq!((told.started[0].1.kind, told.outcome.status), (ReasonType::Hook, ToolStatus::Completed));
 
     let mut denied = bench(echo().asks(), allows);
-    denied.policy.deny.push(Rule::parse("StandIn").unwrap());
+    denied.policy.rules = Rules { deny: rules(&["StandIn"]), ..Rules::default() }.into();
     assert_eq!(denied.run(input("x")).await.outcome.status, ToolStatus::Denied);
 
     let unsafe_tool = StandIn { verdict: ToolVerdict::Safety { detail: "protected".into() }, ..echo() };
     let mut ruled = bench(echo().asks(), allows);
-    ruled.policy.ask.push(Rule::parse("StandIn").unwrap());
+    ruled.policy.rules = Rules { ask: rules(&["StandIn"]), ..Rules::default() }.into();
     for (mut bench, kind) in [(bench(unsafe_tool, allows), ReasonType::SafetyCheck), (ruled, ReasonType::Rule)] {
         bench.answer = Some(Answer::Deny { message: None, stops_turn: true });
         let told = bench.run(input("x")).await;
