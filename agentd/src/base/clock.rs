@@ -11,6 +11,13 @@ pub fn now() -> Timestamp {
     humantime::format_rfc3339_millis(SystemTime::now()).to_string()
 }
 
+/// Whether a moment that a file system wrote down lies further back than that. One in the future does not.
+#[must_use]
+#[allow(clippy::disallowed_methods)] // this is the clock
+pub fn is_past(moment: SystemTime, by: Duration) -> bool {
+    SystemTime::now().duration_since(moment).is_ok_and(|past| past > by)
+}
+
 /// A running stopwatch. Jumps of the wall clock don't touch it.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch(Instant);

@@ -2,20 +2,28 @@
 //! `sift` to tell a typing error from a key that is another program's business.
 
 /// The keys of a settings file.
-pub(super) const OWN: [&str; 8] =
-    ["model", "fallbackModel", "smallModel", "providers", "permissions", "env", "tools", "limits"];
+pub(super) const OWN: [&str; 10] = [
+    "model",
+    "fallbackModel",
+    "smallModel",
+    "providers",
+    "apiKeyHelper",
+    "allowManagedPermissionRulesOnly",
+    "permissions",
+    "env",
+    "tools",
+    "limits",
+];
 
 /// Keys that a settings file may hold for Claude Code, or for a later version of agentd.
-const FOREIGN: [&str; 60] = [
+const FOREIGN: [&str; 58] = [
     "$schema",
     "advisorModel",
     "agent",
     "allowManagedHooksOnly",
     "allowManagedMcpServersOnly",
-    "allowManagedPermissionRulesOnly",
     "allowedHttpHookUrls",
     "alwaysThinkingEnabled",
-    "apiKeyHelper",
     "attribution",
     "autoCompactEnabled",
     "autoCompactWindow",
@@ -85,8 +93,18 @@ pub(super) fn children(path: &[&str]) -> Option<&'static [&'static str]> {
             "additionalDirectories",
             "disableBypassPermissionsMode",
             "disableAutoMode",
+            "bypassProtectedPaths",
         ]),
-        ["providers", _] => Some(&["api", "baseUrl", "apiKeyEnv", "apiKeyFile", "apiKeyHelper", "headers", "models"]),
+        ["providers", _] => Some(&[
+            "api",
+            "baseUrl",
+            "apiKeyEnv",
+            "apiKeyFile",
+            "apiKeyCredential",
+            "apiKeyHelper",
+            "headers",
+            "models",
+        ]),
         ["tools"] => Some(&[
             "maxConcurrency",
             "cascade",

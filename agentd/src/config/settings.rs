@@ -2,10 +2,12 @@
 //! reported by the loader.
 
 use crate::base::environment::Environment;
+use crate::policy::Rules;
 use proto::session::Mode;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// All settings.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -19,8 +21,15 @@ pub struct Settings {
     pub small_model: Option<String>,
     /// Providers by name, beside the built-in ones.
     pub providers: BTreeMap<String, ProviderSettings>,
-    /// Permission rules.
+    /// The command that prints the key of the Anthropic provider, as Claude Code's settings name it.
+    pub api_key_helper: Option<String>,
+    /// Whether only the permission rules of managed settings count. Managed settings alone may say so.
+    pub allow_managed_permission_rules_only: bool,
+    /// Permissions.
     pub permissions: PermissionSettings,
+    /// The rules of `permissions`, each with where it comes from.
+    #[serde(skip)]
+    pub rules: Arc<Rules>,
     /// Variables for tools.
     pub env: BTreeMap<String, String>,
     /// Tools.
@@ -51,9 +60,11 @@ pub struct ProviderSettings {
     pub base_url: Option<String>,
     /// The variable that holds the key.
     pub api_key_env: Option<String>,
-    /// The file that holds the key.
+    /// The file that holds the key: the user's own, and closed to others.
     pub api_key_file: Option<PathBuf>,
-    /// The command that prints the key; refused until agentd can run it.
+    /// The systemd credential that holds the key: a file of this name in `$CREDENTIALS_DIRECTORY`.
+    pub api_key_credential: Option<String>,
+    /// The command that prints the key.
     pub api_key_helper: Option<String>,
     /// Further headers.
     pub headers: BTreeMap<String, String>,
@@ -89,7 +100,7 @@ pub struct Price {
     pub cache_write: Option<f64>,
 }
 
-/// Permission rules of all layers.
+/// Permissions of all layers. The rules are here as their texts; what sessions use is [`Settings::rules`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PermissionSettings {
@@ -103,6 +114,34 @@ pub struct PermissionSettings {
     pub default_mode: Option<Mode>,
     /// Folders beside a session's own in which file tools may work.
     pub additional_directories: Vec<PathBuf>,
+    /// Switches the mode bypassPermissions off. Any source may say so.
+    pub disable_bypass_permissions_mode: Option<Disable>,
+    /// Switches the mode auto off. Any source may say so.
+    pub disable_auto_mode: Option<Disable>,
+    /// Whether the mode bypassPermissions writes protected paths unasked too (contradiction C4). No file of a folder
+    /// may say so.
+    pub bypass_protected_paths: bool,
+}
+
+impl PermissionSettings {
+    /// Why a mode can't be used under these settings; none if it can.
+    #[must_use]
+    pub fn refusal(&self, mode: Mode) -> Option<String> {
+        let key = match mode {
+            Mode::BypassPermissions if self.disable_bypass_permissions_mode.is_some() => "disableBypassPermissionsMode",
+            Mode::Auto if self.disable_auto_mode.is_some() => "disableAutoMode",
+            _ => return None,
+        };
+        Some(format!("mode: {} is switched off by permissions.{key} in the settings; use another mode", mode.name()))
+    }
+}
+
+/// The one value of a switch that turns something off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Disable {
+    /// Off.
+    Disable,
 }
 
 /// Settings of tools.

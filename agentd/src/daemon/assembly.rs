@@ -4,7 +4,7 @@
 use super::args::Options;
 use super::start_error::StartError;
 use crate::base::environment::Environment;
-use crate::config::{Loaded, Loader, Settings, changed};
+use crate::config::{Loader, Settings, changed};
 use crate::hub::Hub;
 use crate::model::Models;
 use crate::process::Processes;
@@ -12,32 +12,31 @@ use crate::session::Services;
 use crate::store::StateDir;
 use crate::tools::Registry;
 use proto::methods::DaemonReloadResult;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::watch;
 
 /// The sessions and what they stand on.
 pub struct Assembly {
     hub: Arc<Hub>,
     services: Arc<Services>,
-    settings: watch::Sender<Arc<Settings>>,
+    /// The settings as a reload told of them last.
+    told: Mutex<Arc<Settings>>,
 }
 
 impl Assembly {
     /// Reads the settings and opens the sessions of the state folder, which is locked by the caller.
     pub async fn build(options: &Options, state: StateDir, env: Environment) -> Result<Self, StartError> {
-        let loader = Loader::new(&env, options.settings.clone());
-        let Loaded { settings, errors } = loader.load();
-        for error in &errors {
+        let loader = Loader::new(&env, options.settings.clone()).with_state_dir(&options.state_dir);
+        let loaded = loader.load();
+        for error in &loaded.errors {
             tracing::warn!(file = error.file, "settings: {}", error.message);
         }
-        let (settings, current) = watch::channel(Arc::new(settings));
         let processes = Arc::new(Processes::default());
         processes.adopt_orphans().map_err(StartError::system("watching the processes of tools"))?;
         let models = Models::new(env.clone());
-        let services = Arc::new(Services::new(models, current, loader, Registry::builtin(), processes));
+        let services = Arc::new(Services::new(models, loader, Registry::builtin(), processes));
         let hub = Hub::open(Arc::clone(&services), state, env).await.map_err(StartError::Store)?;
-        Ok(Self { hub, services, settings })
+        Ok(Self { hub, services, told: Mutex::new(Arc::clone(&loaded.settings)) })
     }
 
     /// All sessions.
@@ -60,11 +59,14 @@ impl Assembly {
         self.services.kill_grace() + Duration::from_secs(5)
     }
 
-    /// Reads the settings again. What can't be read is told, and counts as the loader says.
+    /// Reads every settings file anew, and tells what changed since it was told last: changes count without a reload
+    /// too. What can't be read is told, and counts as the loader says.
     pub fn reload(&self) -> DaemonReloadResult {
-        let Loaded { settings, errors } = self.services.loader.load();
-        let changed = changed(&self.services.settings(), &settings);
-        self.settings.send_replace(Arc::new(settings));
-        DaemonReloadResult { changed, errors }
+        let loaded = self.services.loader.reload();
+        // It is replaced by a single assignment; there is no half-done state to fear.
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = changed(&told, &loaded.settings);
+        *told = Arc::clone(&loaded.settings);
+        DaemonReloadResult { changed, errors: loaded.errors.clone() }
     }
 }

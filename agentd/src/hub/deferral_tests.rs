@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use tokio::sync::watch;
 
 const SEND: &str = "mcp__mail__send";
 
@@ -55,9 +54,8 @@ async fn hub(home: &Path, model: &Server) -> Arc<Hub> {
         "providers": {"mine": {"api": "anthropic", "baseUrl": model.url, "apiKeyFile": home.join("key")}},
     });
     let loader = Loader::new(&env, Some(settings.to_string())).with_managed(home.join("none"));
-    let (_, current) = watch::channel(Arc::new(loader.load().settings));
     let (tools, _) = Registry::builtin().with([SEND, "mcp__mail__read"].map(|name| Fake::named(name).registered()));
-    let services = Services::new(Models::new(env.clone()), current, loader, tools, Arc::new(Processes::default()));
+    let services = Services::new(Models::new(env.clone()), loader, tools, Arc::new(Processes::default()));
     Hub::open(Arc::new(services), StateDir::prepare(&home.join("state")).unwrap(), env).await.unwrap()
 }
 

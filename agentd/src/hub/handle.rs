@@ -62,6 +62,13 @@ impl SessionHandle {
     /// The session as it is now.
     #[must_use]
     pub fn info(&self) -> SessionInfo {
+        let info = self.logged();
+        // The log knows of a folder's trust what the last turn saw.
+        SessionInfo { trusted: self.services.loader.trust(info.cwd.as_ref()).trusted, ..info }
+    }
+
+    /// The session as its log has it.
+    pub(super) fn logged(&self) -> SessionInfo {
         self.view.borrow().info.as_ref().clone()
     }
 
@@ -269,6 +276,15 @@ impl SessionHandle {
     /// `InvalidPath`, `ModelUnavailable`.
     pub async fn update(&self, params: SessionUpdateParams) -> Result<SessionInfo, RpcError> {
         self.ask(|reply| Command::Update { params: Box::new(params), reply }).await
+    }
+
+    /// Has the session write down that its folder's trust has changed. One that is about to leave the memory does it
+    /// with its next turn.
+    pub(super) async fn look_at_trust(&self) {
+        let (reply, done) = oneshot::channel();
+        if self.mailbox.commands.send(Command::LookAtTrust { reply }).await.is_ok() {
+            let _ = done.await;
+        }
     }
 
     /// `session/rewind`.

@@ -37,7 +37,7 @@ enum Entry {
 impl Entry {
     fn info(&self) -> SessionInfo {
         match self {
-            Self::Awake(handle) => handle.info(),
+            Self::Awake(handle) => handle.logged(),
             Self::Asleep(info) => info.as_ref().clone(),
         }
     }
@@ -165,16 +165,21 @@ impl Hub {
     async fn new_info(&self, params: &SessionCreateParams, env: &Environment) -> Result<SessionInfo, RpcError> {
         paths::check_directory(&params.cwd)?;
         params.additional_directories.iter().try_for_each(|dir| paths::check_directory(dir))?;
-        let settings = self.services.settings();
+        let loaded = self.services.loader.load_for(params.cwd.as_ref());
+        let settings = &loaded.settings;
         let model = match &params.model {
             Some(model) => model.clone(),
-            None => self.services.models.default_name(&settings, env).await,
+            None => self.services.models.default_name(settings, env).await,
         };
-        let resolved = self.services.models.resolve(&model, &settings, env);
+        let resolved = self.services.models.resolve(&model, settings, env);
         let window =
             resolved.map_err(|error| RpcError::new(ErrorKind::ModelUnavailable, error.message))?.context_window();
-        let mode = params.mode.or(settings.permissions.default_mode).unwrap_or(Mode::Default);
-        check_mode(mode)?;
+        if let Some(mode) = params.mode {
+            check_mode(mode, settings)?;
+        }
+        // A person asked for the first; the second is only a wish, and a mode that can't be had is no reason to fail.
+        let wished = settings.permissions.default_mode.filter(|mode| check_mode(*mode, settings).is_ok());
+        let mode = params.mode.or(wished).unwrap_or(Mode::Default);
         let mut additional_directories = params.additional_directories.clone();
         additional_directories
             .extend(settings.permissions.additional_directories.iter().map(|dir| dir.display().to_string()));
@@ -183,6 +188,7 @@ impl Hub {
             mode,
             usage: Usage { context_window: window, ..Usage::default() },
             additional_directories,
+            trusted: loaded.trusted,
             ephemeral: params.ephemeral,
             metadata: params.metadata.clone().unwrap_or_default(),
             ..SessionInfo::new(ids::fresh("ses"), params.cwd.clone(), model, clock::now())
@@ -193,6 +199,11 @@ impl Hub {
     #[must_use]
     pub fn list(&self) -> Vec<SessionInfo> {
         let mut sessions: Vec<SessionInfo> = self.entries().values().map(Entry::info).collect();
+        let mut trusted: HashMap<String, bool> = HashMap::new();
+        for session in &mut sessions {
+            let of = |cwd: &String| self.services.loader.trust(cwd.as_ref()).trusted;
+            session.trusted = *trusted.entry(session.cwd.clone()).or_insert_with_key(of);
+        }
         sessions.sort_by(|a, b| b.created_at.cmp(&a.created_at).then_with(|| b.id.cmp(&a.id)));
         sessions
     }
@@ -246,7 +257,7 @@ impl Hub {
         self.entries().get(id).and_then(Entry::handle).filter(|handle| !handle.is_gone()).cloned()
     }
 
-    fn awake_all(&self) -> Vec<Arc<SessionHandle>> {
+    pub(super) fn awake_all(&self) -> Vec<Arc<SessionHandle>> {
         self.entries().values().filter_map(Entry::handle).cloned().collect()
     }
 

@@ -204,6 +204,10 @@ impl Actor {
                 let _ = reply.send(self.rewind(to, files).await);
             }
             Command::WaitTurn { turn_id, reply } => self.wait_turn(turn_id, reply),
+            Command::LookAtTrust { reply } => {
+                self.look_at_trust();
+                let _ = reply.send(());
+            }
             Command::Update { params, reply } => {
                 let _ = reply.send(self.update(*params));
             }

@@ -3,15 +3,14 @@
 use super::actor::Actor;
 use super::log::Room;
 use super::turns::storage_failed;
-use crate::config::Settings;
-use crate::policy::{Policy, Rule, Rules, Source, SourceKind, SourcedRule};
+use crate::policy::{Policy, Rule, Source, SourcedRule};
 use proto::event::Event;
 use proto::ids::{RequestId, ToolCallId};
 use proto::methods::PermissionRespondParams;
 use proto::permission::{DecisionReason, PermissionDecision, PermissionRequest, ReasonType, RuleScope};
 use proto::{ErrorKind, RpcError};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -34,28 +33,23 @@ pub(super) enum Answer {
     },
 }
 
-/// The rules of settings. One that can't be parsed is told by the settings' loader; as an allow rule it
-/// counts for nothing, as a deny or ask rule it can't be matched with anything either.
-pub(super) fn rules(settings: &Settings, folder: &Path) -> Rules {
-    let source = Source { kind: SourceKind::User, file: None, base: folder.to_owned() };
-    let sourced = |rule| SourcedRule { rule, source: source.clone() };
-    let parse = |rules: &[String]| rules.iter().filter_map(|rule| Rule::parse(rule).ok()).map(sourced).collect();
-    let permissions = &settings.permissions;
-    Rules { deny: parse(&permissions.deny), ask: parse(&permissions.ask), allow: parse(&permissions.allow) }
-}
-
 impl Actor {
-    /// The policy for a call that starts now: a mode that was changed meanwhile counts from here on.
-    pub(super) fn policy(&self) -> Policy {
+    /// The policy for a call that starts now: rules and a mode that were changed meanwhile count from here on.
+    pub(super) fn policy(&mut self) -> Policy {
+        let settings = Arc::clone(&self.current_settings().settings);
         let state = self.log.state();
         let folder = PathBuf::from(&state.info.cwd);
-        let session = state.session_rules.iter().filter_map(|rule| Rule::parse(rule).ok());
         let source = Source::session(folder.clone());
+        let session = state.session_rules.iter().filter_map(|rule| Rule::parse(rule).ok());
+        let session = session.filter(|_| !settings.allow_managed_permission_rules_only);
+        // A mode may have been switched off since the session took it.
+        let mode = Some(state.info.mode).filter(|mode| settings.permissions.refusal(*mode).is_none());
         Policy {
-            mode: state.info.mode,
-            rules: self.running.as_ref().map(|turn| Arc::clone(&turn.rules)).unwrap_or_default(),
+            mode: mode.unwrap_or_default(),
+            rules: Arc::clone(&settings.rules),
             session: session.map(|rule| SourcedRule { rule, source: source.clone() }).collect(),
             places: crate::tools::places(&folder, &self.env),
+            loose_protected: settings.permissions.bypass_protected_paths,
             ..Policy::default()
         }
     }

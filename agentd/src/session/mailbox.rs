@@ -54,6 +54,11 @@ pub enum Command {
         /// The answer.
         reply: Reply<SessionRewindResult>,
     },
+    /// A person has judged a folder.
+    LookAtTrust {
+        /// Sent once the session has written down what that means for it.
+        reply: oneshot::Sender<()>,
+    },
     /// `session/update`.
     Update {
         /// The request.

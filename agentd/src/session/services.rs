@@ -8,15 +8,12 @@ use crate::tools::Registry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::sync::watch;
 
 /// The doors to the world, and the settings as they are now.
 pub struct Services {
     /// Models by name.
     pub models: Models,
-    /// The settings without those of a folder; replaced as a whole on reload.
-    pub settings: watch::Receiver<Arc<Settings>>,
-    /// Reads the settings of a folder.
+    /// Reads the settings, of agentd itself and of a folder.
     pub loader: Loader,
     /// The tools.
     pub tools: Registry,
@@ -31,14 +28,8 @@ pub struct Services {
 impl Services {
     /// The services over what the daemon has opened.
     #[must_use]
-    pub fn new(
-        models: Models,
-        settings: watch::Receiver<Arc<Settings>>,
-        loader: Loader,
-        tools: Registry,
-        processes: Arc<Processes>,
-    ) -> Self {
-        Self { models, settings, loader, tools, processes, hooks: Arc::new(NoHooks), draining: AtomicBool::new(false) }
+    pub fn new(models: Models, loader: Loader, tools: Registry, processes: Arc<Processes>) -> Self {
+        Self { models, loader, tools, processes, hooks: Arc::new(NoHooks), draining: AtomicBool::new(false) }
     }
 
     /// From now on nothing new starts.
@@ -52,10 +43,16 @@ impl Services {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// The settings as they are now.
+    /// The settings of agentd itself as they are now.
     #[must_use]
     pub fn settings(&self) -> Arc<Settings> {
-        Arc::clone(&self.settings.borrow())
+        Arc::clone(&self.loader.load().settings)
+    }
+
+    /// The settings of a folder as they are now.
+    #[must_use]
+    pub fn settings_for(&self, cwd: &str) -> Arc<Settings> {
+        Arc::clone(&self.loader.load_for(cwd.as_ref()).settings)
     }
 
     /// How long a stopped process may take to end before it is killed.

@@ -135,9 +135,9 @@ impl Toolset {
 /// The tools of a session's next turn, for `tool/list`. Reads the settings of its folder.
 #[must_use]
 pub fn next_toolset(services: &Services, session: &SessionInfo, env: &Environment) -> Toolset {
-    let settings = services.loader.load_for(session.cwd.as_ref()).settings;
+    let settings = services.settings_for(&session.cwd);
     let tools = settings.tools.clone().with_environment(env);
-    let rules = super::approvals::rules(&settings, session.cwd.as_ref());
+    let rules = &settings.rules;
     let permitted = Permitted { deny: &rules.deny, simple: tools.simple };
     Toolset::new(&services.tools, Vec::new(), &tools, permitted, &session.model)
 }

@@ -6,10 +6,9 @@ use super::pipeline::Round;
 use super::toolset::Toolset;
 use crate::base::clock::Stopwatch;
 use crate::base::ids;
-use crate::config::Settings;
+use crate::config::{Loaded, Settings};
 use crate::event::state::{CutTurn, OpenTurn, QueuedTurn};
 use crate::model::{Model, ModelStream};
-use crate::policy::Rules;
 use crate::store::StoreError;
 use crate::tools::{Permitted, StructuredOutput};
 use crate::turn::{CancelKind, Cascade, Input, Machine, TurnSettings};
@@ -19,6 +18,7 @@ use proto::ids::{ToolCallId, TurnId};
 use proto::methods::{TurnCancelResult, TurnResumeResult, TurnStartParams, TurnStartResult, TurnState, WhenBusy};
 use proto::session::SessionStatus;
 use proto::{ErrorKind, RpcError};
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -30,8 +30,6 @@ pub(super) struct RunningTurn {
     pub stopwatch: Stopwatch,
     pub model: Arc<dyn Model>,
     pub settings: Arc<Settings>,
-    /// Rules of the settings, without the mode and the session's own.
-    pub rules: Arc<Rules>,
     pub tools: Arc<Toolset>,
     pub system: Arc<str>,
     /// Stops the Stop hooks that run.
@@ -196,7 +194,7 @@ impl Actor {
     }
 
     pub(super) fn resolve_model(&self, name: &str) -> Result<Arc<dyn Model>, String> {
-        let settings = self.services.settings();
+        let settings = self.services.settings_for(&self.log.state().info.cwd);
         let model = self.services.models.resolve(name, &settings, &self.env).map_err(|error| error.message)?;
         match &self.record {
             None => Ok(model),
@@ -291,7 +289,7 @@ impl Actor {
 
     /// The tools of a turn: one more where its answer is to fit a schema (row X11).
     fn toolset(&self, settings: &Settings, model: &dyn Model, options: &TurnOptions) -> Arc<Toolset> {
-        let rules = super::approvals::rules(settings, self.log.state().info.cwd.as_ref());
+        let rules = &settings.rules;
         let permitted = Permitted { deny: &rules.deny, simple: settings.tools.simple };
         let tools = Toolset::new(&self.services.tools, Vec::new(), &settings.tools, permitted, model.id());
         // A schema that is none was refused when the prompt came.
@@ -328,7 +326,6 @@ impl Actor {
             machine,
             stopwatch: Stopwatch::start(),
             model,
-            rules: Arc::new(super::approvals::rules(&settings, state.info.cwd.as_ref())),
             settings,
             system: system.into(),
             tools,
@@ -360,18 +357,39 @@ impl Actor {
         }
     }
 
-    /// The settings with those of the session's folder; what can't be used of them is told once.
+    /// The settings for a turn that starts now.
     fn folder_settings(&mut self) -> Arc<Settings> {
-        let cwd = self.log.state().info.cwd.clone();
-        let loaded = self.services.loader.load_for(cwd.as_ref());
-        for error in loaded.errors {
+        let settings = Arc::clone(&self.current_settings().settings);
+        let tools = settings.tools.clone().with_environment(&self.env);
+        Arc::new(Settings { tools, ..Settings::clone(&settings) })
+    }
+
+    /// The settings with those of the session's folder, as they are now. What can't be used of them is told once, and
+    /// so is a change of the folder's trust.
+    pub(super) fn current_settings(&mut self) -> Arc<Loaded> {
+        let loaded = self.services.loader.load_for(self.log.state().info.cwd.as_ref());
+        self.tell_trust(loaded.trusted);
+        for error in &loaded.errors {
             let text = format!("settings: {}: {}", error.file, error.message);
             if self.told.insert(text.clone()) {
                 self.append_or_log(&Event::Notice { level: NoticeLevel::Warning, text });
             }
         }
-        let tools = loaded.settings.tools.with_environment(&self.env);
-        Arc::new(Settings { tools, ..loaded.settings })
+        loaded
+    }
+
+    /// Writes down whether the session's folder is trusted, if that has changed; a closed session stays as it is.
+    pub(super) fn look_at_trust(&mut self) {
+        if self.check_open().is_ok() {
+            self.tell_trust(self.services.loader.trust(self.log.state().info.cwd.as_ref()).trusted);
+        }
+    }
+
+    fn tell_trust(&mut self, trusted: bool) {
+        if self.log.state().info.trusted != trusted {
+            let changed = Map::from_iter([("trusted".to_owned(), Value::from(trusted))]);
+            self.append_or_log(&Event::SessionUpdated { changed });
+        }
     }
 
     /// Appends what the session can do without.

@@ -3,6 +3,7 @@
 use super::actor::Actor;
 use super::log::Room;
 use super::turns::storage_failed;
+use crate::config::Settings;
 use proto::event::Event;
 use proto::methods::SessionUpdateParams;
 use proto::session::{Mode, SessionInfo};
@@ -16,7 +17,7 @@ impl Actor {
             self.resolve_model(model).map_err(|message| RpcError::new(ErrorKind::ModelUnavailable, message))?;
         }
         if let Some(mode) = params.mode {
-            check_mode(mode)?;
+            check_mode(mode, &self.services.settings_for(&self.log.state().info.cwd))?;
         }
         if let Some(dirs) = &params.additional_directories {
             dirs.iter().try_for_each(|dir| crate::base::paths::check_directory(dir))?;
@@ -43,11 +44,14 @@ impl Actor {
     }
 }
 
-/// Modes that this version has.
+/// Modes that this version has, and the settings do not switch off.
 ///
 /// # Errors
 /// `InvalidParams` naming the mode.
-pub fn check_mode(mode: Mode) -> Result<(), RpcError> {
+pub fn check_mode(mode: Mode, settings: &Settings) -> Result<(), RpcError> {
+    if let Some(message) = settings.permissions.refusal(mode) {
+        return Err(RpcError::new(ErrorKind::InvalidParams, message));
+    }
     if mode == Mode::Auto {
         let message = "mode: auto needs a classifier, which is not supported yet; use acceptEdits or default";
         return Err(RpcError::new(ErrorKind::InvalidParams, message));

@@ -1,58 +1,30 @@
 //! The layers in a home of their own.
 
+use super::super::merge::changed;
+use super::super::testing::{Place as Home, USER};
 use super::*;
 use proto::session::Mode;
-use std::collections::BTreeMap;
-use tempfile::TempDir;
-
-/// A home, a project folder in it and a managed file.
-struct Place {
-    dir: TempDir,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self { dir: tempfile::tempdir().expect("a folder") }
-    }
-
-    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> &Self {
-        let path = self.dir.path().join(name);
-        std::fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
-        std::fs::write(path, text).expect("a file");
-        self
-    }
-
-    fn loader(&self, command_line: Option<&str>) -> Loader {
-        let home = self.dir.path().display().to_string();
-        let variables: BTreeMap<String, String> =
-            [("HOME".to_owned(), home.clone()), ("XDG_CONFIG_HOME".to_owned(), format!("{home}/config"))].into();
-        Loader::new(&Environment::from(variables), command_line.map(str::to_owned))
-            .with_managed(self.dir.path().join("managed.json"))
-    }
-
-    fn project(&self) -> PathBuf {
-        self.dir.path().join("project")
-    }
-}
-
-const USER: &str = "config/agentd/settings.json";
 
 fn messages(loaded: &Loaded) -> Vec<&str> {
     loaded.errors.iter().map(|error| error.message.as_str()).collect()
 }
 
 /// Loads one user file.
-fn load(text: &str) -> Loaded {
-    let place = Place::new();
+fn load(text: &str) -> Arc<Loaded> {
+    let place = Home::new();
     place.write(USER, text);
     place.loader(None).load()
 }
 
 #[test]
 fn without_files_there_are_the_defaults_and_no_errors() {
-    let place = Place::new();
-    assert_eq!(place.loader(None).load(), Loaded::default());
-    assert_eq!(place.loader(None).load_for(&place.project()), Loaded::default());
+    let place = Home::new();
+    let loader = place.loader(None);
+    for loaded in [loader.load(), loader.load_for(&place.project())] {
+        assert_eq!(*loaded.settings, Settings::default());
+        assert_eq!(messages(&loaded), [""; 0]);
+        assert!(!loaded.trusted);
+    }
 }
 
 #[test]
@@ -62,23 +34,8 @@ fn an_entry_that_is_no_rule_is_told_wherever_it_stands() {
         let told = messages(&loaded);
         assert_eq!(told.len(), 2, "{told:?}");
         assert!(told[0].starts_with(&format!("line 1: permissions.{list}[0]: \"Bash(rm\" is not a permission rule")));
-        let permissions = loaded.settings.permissions;
-        assert_eq!([permissions.allow, permissions.ask, permissions.deny].concat(), ["Bash(ls)"]);
-    }
-}
-
-#[test]
-fn a_rule_with_a_pattern_is_kept_and_its_effect_told() {
-    for (list, effect) in
-        [("allow", "it allows nothing"), ("ask", "every call of Bash"), ("deny", "every call of Bash")]
-    {
-        let loaded = load(&format!(r#"{{"permissions": {{"{list}": ["Bash(ls)", "Bash(git *)"]}}}}"#));
-        let told = messages(&loaded);
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].starts_with(&format!("line 1: permissions.{list}[1]: patterns")), "{told:?}");
-        assert!(told[0].contains(effect), "{told:?}");
-        let permissions = loaded.settings.permissions;
-        assert_eq!([permissions.allow, permissions.ask, permissions.deny].concat(), ["Bash(ls)", "Bash(git *)"]);
+        let permissions = &loaded.settings.permissions;
+        assert_eq!([&permissions.allow[..], &permissions.ask, &permissions.deny].concat(), ["Bash(ls)"]);
     }
 }
 
@@ -86,14 +43,14 @@ fn a_rule_with_a_pattern_is_kept_and_its_effect_told() {
 fn a_stronger_layer_wins_and_lists_merge() {
     let layers = [".claude/settings.json", USER, "given.json", "managed.json"];
     for top in 0..layers.len() {
-        let place = Place::new();
+        let place = Home::new();
         for (number, name) in layers.iter().enumerate().take(top + 1) {
             let text = format!(
                 r#"{{"model": "m/{number}", "limits": {{"retries": {number}}}, "permissions": {{"deny": ["D{number}", "same"]}}}}"#
             );
             place.write(name, text);
         }
-        let given = place.dir.path().join("given.json").display().to_string();
+        let given = place.path("given.json").display().to_string();
         let loaded = place.loader((top >= 2).then_some(given.as_str())).load();
         assert_eq!(messages(&loaded), [""; 0]);
         assert_eq!(loaded.settings.model, Some(format!("m/{top}")));
@@ -107,7 +64,7 @@ fn a_stronger_layer_wins_and_lists_merge() {
 
 #[test]
 fn an_untrusted_folder_can_only_restrict() {
-    let place = Place::new();
+    let place = Home::new();
     place.write(USER, r#"{"model": "m/user", "permissions": {"allow": ["A"], "deny": ["D"]}}"#);
     for (number, name) in
         [".claude/settings.json", ".agentd/settings.json", ".claude/settings.local.json", ".agentd/settings.local.json"]
@@ -125,7 +82,7 @@ fn an_untrusted_folder_can_only_restrict() {
     let plain = place.loader(None).load();
     assert_eq!(messages(&loaded), [""; 0]);
     assert_eq!(changed(&plain.settings, &loaded.settings), ["permissions"]);
-    let permissions = loaded.settings.permissions;
+    let permissions = &loaded.settings.permissions;
     assert_eq!(permissions.deny, ["D", "P0", "P1", "P2", "P3"]);
     assert_eq!(permissions.ask, ["K0", "K1", "K2", "K3"]);
     assert_eq!(permissions.allow, ["A"]);
@@ -135,14 +92,14 @@ fn an_untrusted_folder_can_only_restrict() {
 
 #[test]
 fn in_the_home_folder_the_users_own_file_is_no_project_file() {
-    let place = Place::new();
+    let place = Home::new();
     place.write(".claude/settings.json", r#"{"model": 7}"#);
-    assert_eq!(place.loader(None).load_for(place.dir.path()).errors.len(), 1);
+    assert_eq!(place.loader(None).load_for(&place.path("")).errors.len(), 1);
 }
 
 #[test]
 fn comments_and_a_text_on_the_command_line_are_read() {
-    let place = Place::new();
+    let place = Home::new();
     place.write(USER, "\u{feff}{\n  // a comment\n  \"model\": \"m/a\", /* another */\n}\n");
     let loaded = place.loader(Some(r#" {"smallModel": "m/b"}"#)).load();
     assert_eq!(messages(&loaded), [""; 0]);
@@ -195,7 +152,8 @@ fn a_wrong_value_is_named_with_its_line_and_loses_nothing_else() {
         assert!(found.len() == 1 && found[0].starts_with(expected), "{text}: {found:?}");
         assert!(loaded.errors[0].file.ends_with(USER));
         assert_eq!(loaded.settings.small_model.as_deref(), Some("m/s"), "{text}");
-        let mut rest = loaded.settings.clone();
+        let mut rest = Settings::clone(&loaded.settings);
+        rest.rules = Arc::default();
         rest.small_model = None;
         rest.env.clear();
         rest.permissions.deny.retain(|rule| rule != "D");
@@ -221,6 +179,7 @@ fn a_file_that_cannot_be_parsed_counts_for_its_deny_rules_only() {
         let loaded = load(text);
         assert_eq!(loaded.errors.len(), 1, "{text}");
         assert!(messages(&loaded)[0].starts_with("line 1"), "{:?}", loaded.errors);
+        let found = Settings { rules: Arc::default(), ..Settings::clone(&loaded.settings) };
         let expected = Settings {
             permissions: super::super::PermissionSettings {
                 deny: deny.iter().map(|rule| (*rule).to_owned()).collect(),
@@ -228,14 +187,15 @@ fn a_file_that_cannot_be_parsed_counts_for_its_deny_rules_only() {
             },
             ..Settings::default()
         };
-        assert_eq!(loaded.settings, expected, "{text}");
+        assert_eq!(found, expected, "{text}");
+        assert_eq!(loaded.settings.rules.deny.len(), deny.len());
     }
 }
 
 #[test]
 fn a_file_that_cannot_be_read_is_reported() {
-    let place = Place::new();
-    std::fs::create_dir_all(place.dir.path().join(USER)).expect("a folder in place of the file");
+    let place = Home::new();
+    std::fs::create_dir_all(place.path(USER)).expect("a folder in place of the file");
     place.write(".claude/settings.json", b"{\"model\": \"\xff\", \"permissions\": {\"deny\": [\"D\"]}}");
     place.write("managed.json", vec![b' '; 5 << 20]);
     let loaded = place.loader(None).load();
@@ -249,7 +209,7 @@ fn a_file_that_cannot_be_read_is_reported() {
 
 #[test]
 fn the_files_of_claude_code_are_understood() {
-    let place = Place::new();
+    let place = Home::new();
     place.write(
         ".claude/settings.json",
         r#"{"$schema": "x", "hooks": {"PreToolUse": []}, "sandbox": {"enabled": true}, "someNewKey": 1, "statusLine": {},
@@ -259,6 +219,8 @@ fn the_files_of_claude_code_are_understood() {
     let loaded = place.loader(None).load();
     let never = "line 3: permissions.allow[1]: the rule Write(src/**) has no effect: it is never consulted: rules on paths are written as Edit(path)";
     assert_eq!(messages(&loaded), [never]);
+    assert_eq!(messages(&loaded), [""; 0]);
+    assert_eq!(loaded.settings.permissions.disable_bypass_permissions_mode, Some(crate::config::Disable::Disable));
     assert_eq!(loaded.settings.fallback_model.as_deref(), Some("anthropic/claude-a"));
     assert_eq!(loaded.settings.permissions.default_mode, Some(Mode::Default));
     let env: Vec<(&str, &str)> = loaded.settings.env.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
@@ -275,17 +237,285 @@ fn every_setting_of_the_protocol_is_read() {
         r#"{
         "model": "mine/a", "fallbackModel": "mine/b", "smallModel": "mine/c",
         "providers": {"mine": {"api": "openai-chat", "baseUrl": "http://127.0.0.1:8080/v1", "apiKeyEnv": "MY_KEY",
-            "apiKeyFile": "/k", "apiKeyHelper": "cmd", "headers": {"h": "v"},
+            "apiKeyFile": "/k", "apiKeyHelper": "cmd", "apiKeyCredential": "c", "headers": {"h": "v"},
             "models": [{"id": "a", "contextWindow": 200000, "maxOutput": 32000, "price": {"input": 3, "output": 15}}]}},
-        "permissions": {"allow": ["a"], "ask": ["b"], "deny": ["c"], "defaultMode": "acceptEdits", "additionalDirectories": ["/d"]},
+        "apiKeyHelper": "cmd", "permissions": {"allow": ["a"], "ask": ["b"], "deny": ["c"], "defaultMode": "acceptEdits", "additionalDirectories": ["/d"],
+            "disableBypassPermissionsMode": "disable", "disableAutoMode": "disable", "bypassProtectedPaths": true},
         "hooks": {}, "sandbox": {}, "env": {"E": "1"}, "mcpServers": {},
         "tools": {"maxConcurrency": 3, "cascade": "bash_any", "bash": {"timeoutMs": 1, "maxTimeoutMs": 2}},
         "limits": {"streamIdleMs": 1, "retries": 2, "maxTurns": 3, "drainMs": 4, "killGraceMs": 5}
     }"#,
     );
     assert_eq!(messages(&loaded), [""; 0]);
-    let every = ["model", "fallbackModel", "smallModel", "providers", "permissions", "env", "tools", "limits"];
+    let every =
+        ["model", "fallbackModel", "smallModel", "providers", "apiKeyHelper", "permissions", "env", "tools", "limits"];
     assert_eq!(changed(&Settings::default(), &loaded.settings), every);
     assert_eq!(changed(&loaded.settings, &loaded.settings), [""; 0]);
     assert_eq!(load(r#"{"limits": {"maxTurns": null}}"#).errors, []);
+}
+
+fn rules(rules: &[crate::policy::SourcedRule]) -> Vec<String> {
+    rules.iter().map(|sourced| format!("{} {}", sourced.source.kind.name(), sourced.rule)).collect()
+}
+
+/// Rows P14, P15: every rule says which source, file and folder it comes from, in the order of the sources.
+#[test]
+fn every_rule_knows_its_source() {
+    let place = Home::new();
+    let list =
+        |name: &str| format!(r#"{{"permissions": {{"deny": ["D{name}"], "ask": ["K{name}"], "allow": ["A{name}"]}}}}"#);
+    std::fs::create_dir_all(place.path("project/.git")).unwrap();
+    std::fs::create_dir_all(place.path("project/sub")).unwrap();
+    for (file, name) in [
+        (".claude/settings.json", "userclaude"),
+        (USER, "user"),
+        ("project/.claude/settings.json", "root"),
+        ("project/sub/.agentd/settings.json", "project"),
+        ("project/sub/.claude/settings.local.json", "local"),
+        ("given.json", "given"),
+        ("managed.json", "managed"),
+        ("managed-settings.d/10.json", "further"),
+    ] {
+        place.write(file, list(name));
+    }
+    let given = place.path("given.json").display().to_string();
+    let loader = place.loader(Some(&given));
+    loader.set_trust(&place.project(), true).unwrap();
+    let loaded = loader.load_for(&place.path("project/sub"));
+    assert!(loaded.trusted);
+    let found = &loaded.settings.rules;
+    let expected = |kind: &str| -> Vec<String> {
+        [
+            ("managed", "managed"),
+            ("managed", "further"),
+            ("commandLine", "given"),
+            ("user", "userclaude"),
+            ("user", "user"),
+            ("project", "root"),
+            ("project", "project"),
+            ("local", "local"),
+        ]
+        .map(|(source, name)| format!("{source} {kind}{name}"))
+        .to_vec()
+    };
+    assert_eq!(rules(&found.deny), expected("D"));
+    assert_eq!(rules(&found.ask), expected("K"));
+    assert_eq!(rules(&found.allow), expected("A"));
+    let of = |at: usize| found.deny[at].source.clone();
+    let file = |name: &str| Some(place.path(name));
+    assert_eq!((of(0).file, of(0).base), (file("managed.json"), place.path("")));
+    assert_eq!((of(2).file, of(2).base), (file("given.json"), place.path("")));
+    assert_eq!((of(3).file, of(3).base), (file(".claude/settings.json"), place.path(".claude")));
+    assert_eq!((of(4).file, of(4).base), (file(USER), place.path("config/agentd")));
+    assert_eq!((of(5).file, of(5).base), (file("project/.claude/settings.json"), place.project()));
+    assert_eq!((of(6).file, of(6).base), (file("project/sub/.agentd/settings.json"), place.path("project/sub")));
+    assert_eq!(of(7).base, place.path("project/sub"));
+    // A text on the command line is no file.
+    let loader = place.loader(Some(&list("text")));
+    let loaded = loader.load_for(&place.path("project/sub"));
+    let source = loaded.settings.rules.deny[2].source.clone();
+    assert_eq!((source.kind, source.file, source.base), (SourceKind::CommandLine, None, place.path("project/sub")));
+}
+
+#[test]
+fn a_trusted_folder_counts_but_for_what_is_the_user_s_own() {
+    let place = Home::new();
+    place.write(
+        "project/.claude/settings.json",
+        r#"{"model": "m/p", "env": {"X": "1"}, "allowManagedPermissionRulesOnly": true,
+            "providers": {"p": {"headers": {"X-Api-Key": "s", "x-app": "1"}}},
+            "permissions": {"allow": ["A"], "defaultMode": "bypassPermissions", "bypassProtectedPaths": true}}"#,
+    );
+    place.write("project/.agentd/settings.local.json", r#"{"permissions": {"defaultMode": "auto"}}"#);
+    let loader = place.loader(None);
+    let before = loader.load_for(&place.project());
+    assert_eq!((before.trusted, before.settings.model.clone(), before.settings.env.len()), (false, None, 0));
+    loader.set_trust(&place.project(), true).unwrap();
+    let loaded = loader.load_for(&place.project());
+    assert_eq!((loaded.trusted, loaded.settings.model.as_deref()), (true, Some("m/p")));
+    assert_eq!(rules(&loaded.settings.rules.allow), ["project A"]);
+    assert_eq!(loaded.settings.env.len(), 1);
+    let permissions = &loaded.settings.permissions;
+    assert_eq!((permissions.default_mode, permissions.bypass_protected_paths), (None, false));
+    assert!(!loaded.settings.allow_managed_permission_rules_only);
+    assert_eq!(loaded.settings.providers["p"].headers.keys().collect::<Vec<_>>(), ["x-app"]);
+    let told = messages(&loaded).join("\n");
+    for part in [
+        "can't choose bypassPermissions",
+        "can't choose auto",
+        "bypassProtectedPaths: the files of a folder",
+        "counts in managed settings only",
+        "providers.p.headers.X-Api-Key",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    loader.set_trust(&place.project(), false).unwrap();
+    let again = loader.load_for(&place.project());
+    assert_eq!((again.trusted, again.settings.model.as_deref()), (false, None));
+    assert_eq!(rules(&again.settings.rules.allow), [""; 0]);
+}
+
+#[test]
+fn the_user_may_loosen_what_a_folder_may_not() {
+    let loaded = load(r#"{"permissions": {"defaultMode": "bypassPermissions", "bypassProtectedPaths": true}}"#);
+    assert_eq!(messages(&loaded), [""; 0]);
+    let permissions = &loaded.settings.permissions;
+    assert_eq!((permissions.default_mode, permissions.bypass_protected_paths), (Some(Mode::BypassPermissions), true));
+}
+
+#[test]
+fn a_secret_header_needs_a_private_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Home::new();
+    place.write(USER, r#"{"providers": {"p": {"headers": {"Authorization": "Bearer s", "x-app": "1"}}}}"#);
+    let loader = place.loader(None);
+    for (mode, kept, told) in [(0o644, 1, 1), (0o640, 1, 1), (0o600, 2, 0), (0o400, 2, 0)] {
+        std::fs::set_permissions(place.path(USER), std::fs::Permissions::from_mode(mode)).unwrap();
+        let loaded = loader.load();
+        assert_eq!(loaded.settings.providers["p"].headers.len(), kept, "{mode:o}");
+        assert_eq!(loaded.errors.len(), told, "{mode:o}");
+        assert!(messages(&loaded).iter().all(|message| message.contains("chmod 600") && !message.contains("Bearer")));
+    }
+    let given = place.loader(Some(r#"{"providers": {"p": {"headers": {"Authorization": "Bearer t"}}}}"#)).load();
+    assert_eq!(given.settings.providers["p"].headers["Authorization"], "Bearer s");
+}
+
+#[test]
+fn managed_settings_lock_rules_and_modes() {
+    let place = Home::new();
+    place.write(USER, r#"{"permissions": {"allow": ["A"], "deny": ["D"], "disableAutoMode": null}}"#);
+    place.write("project/.claude/settings.json", r#"{"permissions": {"ask": ["K"]}}"#);
+    place.write(
+        "managed.json",
+        r#"{"allowManagedPermissionRulesOnly": true,
+            "permissions": {"allow": ["M"], "disableBypassPermissionsMode": "disable"}}"#,
+    );
+    let loaded = place.trusting().load_for(&place.project());
+    let found = &loaded.settings.rules;
+    assert_eq!(
+        (rules(&found.allow), rules(&found.deny), rules(&found.ask)),
+        (vec!["managed M".to_owned()], vec![], vec![])
+    );
+    let permissions = &loaded.settings.permissions;
+    assert!(permissions.refusal(Mode::BypassPermissions).unwrap().contains("disableBypassPermissionsMode"));
+    assert_eq!(permissions.refusal(Mode::Auto), None);
+    // A folder that nobody trusts may switch a mode off too.
+    place.write("project/.claude/settings.json", r#"{"permissions": {"disableAutoMode": "disable"}}"#);
+    let loaded = place.loader(None).load_for(&place.project());
+    assert!(loaded.settings.permissions.refusal(Mode::Auto).is_some());
+}
+
+#[test]
+fn a_worktree_takes_the_local_settings_of_its_main_checkout_if_both_are_trusted() {
+    let place = Home::new();
+    let (tree, own) = (place.path("tree"), place.path("project/.git/worktrees/tree"));
+    place.write("tree/.git", format!("gitdir: {}\n", own.display()));
+    place.write("project/.git/worktrees/tree/gitdir", format!("{}/.git\n", tree.display()));
+    place.write("project/.git/worktrees/tree/commondir", "../..\n");
+    place.write("project/.claude/settings.local.json", r#"{"permissions": {"allow": ["A"], "deny": ["D"]}}"#);
+    let loader = place.trusting();
+    let allowed = || rules(&loader.load_for(&tree).settings.rules.allow);
+    assert_eq!(rules(&loader.load_for(&tree).settings.rules.deny), ["local D"]);
+    assert_eq!(allowed(), [""; 0]);
+    loader.set_trust(&tree, true).unwrap();
+    assert_eq!(allowed(), ["local A"]);
+    // Somebody else's folder points there, and is not known there.
+    place.write("project/.git/worktrees/tree/gitdir", "/elsewhere/.git\n");
+    assert_eq!(allowed(), [""; 0]);
+}
+
+#[test]
+fn a_change_counts_at_once_and_what_is_unchanged_is_the_same_value() {
+    let place = Home::new();
+    let loader = place.trusting();
+    let file = "project/.agentd/settings.local.json";
+    let allowed = || rules(&loader.load_for(&place.project()).settings.rules.allow);
+    assert_eq!(allowed(), [""; 0]);
+    // The same length each time, and far more often than the clock of files ticks.
+    for round in 0..200 {
+        place.write(file, format!(r#"{{"permissions": {{"allow": ["A{:03}"]}}}}"#, round));
+        assert_eq!(allowed(), [format!("local A{round:03}")]);
+    }
+    let (one, two) = (loader.load_for(&place.project()), loader.load_for(&place.project()));
+    assert!(Arc::ptr_eq(&one, &two));
+    std::fs::remove_file(place.path(file)).unwrap();
+    assert_eq!(allowed(), [""; 0]);
+    place.write(USER, r#"{"model": "m/new"}"#);
+    assert_eq!(loader.load().settings.model.as_deref(), Some("m/new"));
+    assert!(loader.load().settings.rules.deny.is_empty());
+}
+
+#[test]
+fn a_file_that_breaks_keeps_what_it_tightened() {
+    let place = Home::new();
+    let loader = place.loader(None);
+    let whole = r#"{"model": "m/a", "permissions": {"allow": ["A"], "ask": ["K"], "deny": ["D"], "disableAutoMode": "disable"}}"#;
+    let state = || {
+        let loaded = loader.load();
+        let found = &loaded.settings.rules;
+        let locked = loaded.settings.permissions.refusal(Mode::Auto).is_some();
+        (rules(&found.allow).len(), rules(&found.ask).len(), rules(&found.deny), locked)
+    };
+    place.write(USER, whole);
+    assert_eq!(state(), (1, 1, vec!["user D".to_owned()], true));
+    place.write(USER, r#"{"permissions": {"deny": ["New"#);
+    assert_eq!(state(), (0, 1, vec!["user D".to_owned()], true));
+    place.write(USER, r#"{"permissions": {"deny": ["New", "#);
+    assert_eq!(state(), (0, 1, vec!["user New".to_owned(), "user D".to_owned()], true));
+    assert!(messages(&loader.load())[0].ends_with("what it denied and asked about before still holds"));
+    place.write(USER, "");
+    assert_eq!(state(), (0, 1, vec!["user D".to_owned()], true));
+    assert_eq!(messages(&loader.load()), [""; 0]);
+    std::fs::remove_file(place.path(USER)).unwrap();
+    assert_eq!(state(), (0, 1, vec!["user D".to_owned()], true), "it may be on its way back");
+    place.write(USER, r#"{"permissions": {"deny": ["E"]}}"#);
+    assert_eq!(state(), (0, 0, vec!["user E".to_owned()], false));
+}
+
+/// 10,000 times the file is cut and written anew in pieces, or removed and made again, while settings are loaded: what
+/// both texts deny is denied in every state, and what is allowed is of one text or nothing.
+#[test]
+fn no_load_sees_half_a_file() {
+    use std::io::Write;
+    const WRITES: usize = 10_000;
+    let place = Home::new();
+    let text = |name: &str| {
+        format!(
+            r#"{{"permissions": {{"allow": ["{name}1", "{name}2"], "deny": ["D", "{name}D"]}}, "model": "m/{name}"}}"#
+        )
+    };
+    let texts = [text("A"), text("B")];
+    place.write(USER, &texts[0]);
+    let loader = place.loader(None);
+    let _ = loader.load();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..WRITES {
+                let text = texts[round % 2].as_bytes();
+                let (first, last) = text.split_at(round % text.len());
+                if round % 3 == 0 {
+                    std::fs::remove_file(place.path(USER)).unwrap();
+                }
+                let mut file = std::fs::File::create(place.path(USER)).unwrap();
+                file.write_all(first).unwrap();
+                file.write_all(last).unwrap();
+            }
+            done.store(true, std::sync::atomic::Ordering::Release);
+        });
+        let mut loads = 0;
+        while !done.load(std::sync::atomic::Ordering::Acquire) || loads == 0 {
+            let loaded = loader.load();
+            let found = &loaded.settings.rules;
+            assert!(rules(&found.deny).contains(&"user D".to_owned()), "{found:?} {:?}", loaded.errors);
+            let allowed = rules(&found.allow);
+            let model = loaded.settings.model.as_deref();
+            let whole = |name: &str| {
+                allowed == [format!("user {name}1"), format!("user {name}2")] && model == Some(&format!("m/{name}"))
+            };
+            assert!(whole("A") || whole("B") || (allowed.is_empty() && model.is_none()), "{allowed:?} {model:?}");
+            loads += 1;
+        }
+    });
+    assert_eq!(loader.load().settings.model.as_deref(), Some("m/B"), "the last text counts");
 }
