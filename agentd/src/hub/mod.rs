@@ -10,6 +10,7 @@ mod handle;
 mod live;
 mod pending;
 mod registry;
+mod settings;
 mod subscription;
 mod wake;
 

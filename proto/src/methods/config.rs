@@ -36,7 +36,10 @@ pub struct ConfigSetParams {
 pub struct ConfigGetResult {
     /// The value; null if it is set nowhere.
     pub value: Value,
-    /// The file that it comes from.
+    /// The file that it comes from: the strongest that sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// All files that set it, the strongest first; lists and objects merge.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
 }

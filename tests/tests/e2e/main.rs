@@ -28,6 +28,7 @@ mod resume;
 mod rewind;
 mod secrets;
 mod sessions;
+mod settings;
 mod shell;
 mod streaming_tools;
 mod structured_output;

@@ -3,6 +3,8 @@
 //!
 //! Each method's future is first polled by its connection's reader, so it must not block.
 
+mod config_get;
+mod config_set;
 mod daemon_reload;
 mod daemon_shutdown;
 mod daemon_status;
@@ -23,6 +25,8 @@ mod session_list;
 mod session_rewind;
 mod session_update;
 mod tool_list;
+mod trust_get;
+mod trust_set;
 mod turn_cancel;
 mod turn_resume;
 mod turn_start;
@@ -98,6 +102,10 @@ pub fn table() -> Result<Methods, RegisterMethodError> {
     register::<wire::ProcessList>(&mut module)?;
     register::<wire::ToolList>(&mut module)?;
     register::<wire::ModelList>(&mut module)?;
+    register::<wire::TrustGet>(&mut module)?;
+    register::<wire::TrustSet>(&mut module)?;
+    register::<wire::ConfigGet>(&mut module)?;
+    register::<wire::ConfigSet>(&mut module)?;
     Ok(module.into())
 }
 

@@ -1,0 +1,149 @@
+//! Writing what a person chose into a settings file: a rule that is to be remembered, or a value. Called by sessions for
+//! an answer that is remembered, and by `config/set`. Blocks for the disk.
+
+use super::edit;
+use super::folder::Folders;
+use super::gate::is_secret;
+use super::loader::Loader;
+use super::replace;
+use super::sift::{Owner, Problem, Step, place, sift};
+use crate::policy::Rule;
+use proto::permission::RuleScope;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// The lists in which a folder's files count before it is trusted.
+const TIGHTENING: [&str; 4] =
+    ["permissions.deny", "permissions.ask", "permissions.disableBypassPermissionsMode", "permissions.disableAutoMode"];
+
+impl Loader {
+    /// Writes an allow rule into the settings of a scope, for a session in that folder; the file that holds it. What is
+    /// there already is not written again.
+    ///
+    /// # Errors
+    /// A sentence: if the rule would not count, or the file can't be written.
+    pub fn remember(&self, scope: RuleScope, cwd: &Path, rule: &Rule) -> Result<PathBuf, String> {
+        if self.load_for(cwd).settings.allow_managed_permission_rules_only {
+            return Err("only the rules of the managed settings count here (allowManagedPermissionRulesOnly): \
+                        allow it this once"
+                .to_owned());
+        }
+        let file = self.file_of(scope, cwd, false)?;
+        let text = rule.to_string();
+        self.edit(&file, |before| {
+            edit::add(before, &["permissions", "allow"], &text, |there| Rule::parse(there).as_ref() == Ok(rule))
+        })?;
+        Ok(file)
+    }
+
+    /// Sets a value in the settings of a scope, by its key with dots between the parts; null removes it. The file that
+    /// holds it.
+    ///
+    /// # Errors
+    /// A sentence: if there is no such setting, it does not take the value, the value would not count in that scope, or
+    /// the file can't be written.
+    pub fn set(&self, scope: RuleScope, cwd: Option<&Path>, key: &str, value: &Value) -> Result<PathBuf, String> {
+        let parts = super::lookup::parts(key)?;
+        if !value.is_null() {
+            check(&parts, value)?;
+        }
+        check_scope(scope, key, value)?;
+        let cwd = match (cwd, scope) {
+            (Some(cwd), _) => cwd,
+            (None, RuleScope::User) => Path::new("/"),
+            (None, _) => return Err("cwd: it is needed to find the file of this scope".to_owned()),
+        };
+        let file = self.file_of(scope, cwd, TIGHTENING.contains(&key))?;
+        self.edit(&file, |before| edit::set(before, &parts, value))?;
+        Ok(file)
+    }
+
+    /// The file of a scope. In a folder that is not trusted it would not count, but for what tightens.
+    fn file_of(&self, scope: RuleScope, cwd: &Path, tightens: bool) -> Result<PathBuf, String> {
+        let name = match scope {
+            RuleScope::User => return Ok(self.user.clone()),
+            RuleScope::Session => return Err("the rules of a session are in no settings file".to_owned()),
+            RuleScope::Project => "settings.json",
+            RuleScope::Local => "settings.local.json",
+        };
+        let folders = Folders::of(cwd, &self.home);
+        // A worktree shares what is private to the checkout; what is shared goes with its branch.
+        let main = folders.main.iter().filter(|_| scope == RuleScope::Local);
+        let candidates = main.chain(&folders.root).chain([&folders.cwd]);
+        let counts = |folder: &&PathBuf| {
+            let of_main = folders.main.as_ref() == Some(*folder);
+            self.trust(folder).trusted && (!of_main || self.trust(folders.top()).trusted)
+        };
+        let folder = match candidates.clone().find(counts) {
+            Some(folder) => folder,
+            None if tightens => &folders.cwd,
+            None => {
+                return Err(format!(
+                    "{} is not trusted, so nothing in its settings allows anything: trust the folder first (trust/set), \
+                     or remember it for the session or the user",
+                    cwd.display()
+                ));
+            }
+        };
+        let claude = folder.join(".claude");
+        let in_claude = claude.is_dir() && claude.join(name) != self.user_claude;
+        Ok(if in_claude { claude } else { folder.join(".agentd") }.join(name))
+    }
+
+    fn edit(&self, file: &Path, change: impl Fn(&str) -> Result<Option<String>, String>) -> Result<(), String> {
+        replace::edit(file, |bytes| {
+            let named = |why: String| format!("{}: {why}", file.display());
+            let text = std::str::from_utf8(bytes.unwrap_or_default())
+                .map_err(|_| named("it is not UTF-8: correct the file first".to_owned()))?;
+            change(text).map(|changed| changed.map(String::into_bytes)).map_err(named)
+        })
+    }
+}
+
+/// Whether the settings take a value in that place.
+fn check(parts: &[&str], value: &Value) -> Result<(), String> {
+    let whole = parts.iter().rev().fold(value.clone(), |inner, part| json!({*part: inner}));
+    let Value::Object(whole) = whole else { return Ok(()) };
+    let (_, problems) = sift(whole, Owner::Agentd);
+    match problems.first() {
+        None => Ok(()),
+        Some(Problem { path, message }) => {
+            Err(format!("{}: {}", place(path), message.replace("; the value is ignored", "")))
+        }
+    }
+}
+
+/// Whether the value would count in that scope.
+fn check_scope(scope: RuleScope, key: &str, value: &Value) -> Result<(), String> {
+    if key.starts_with("allowManagedPermissionRulesOnly") {
+        return Err(format!("{key} counts in managed settings only: write it into /etc/agentd/settings.json"));
+    }
+    if scope == RuleScope::User {
+        return Ok(());
+    }
+    let own = match key {
+        "permissions.bypassProtectedPaths" => *value == true,
+        "permissions.defaultMode" => *value == "auto" || *value == "bypassPermissions",
+        _ => false,
+    };
+    if own {
+        return Err(format!("{key}: the files of a folder can't set this; use the scope user"));
+    }
+    let whole = key.split('.').rev().fold(value.clone(), |inner, part| json!({part: inner}));
+    if let Some(header) = whole.as_object().and_then(secret_header) {
+        return Err(format!("{header}: a secret does not belong into the files of a folder; use the scope user"));
+    }
+    Ok(())
+}
+
+/// The place of a header that is a secret.
+fn secret_header(values: &Map<String, Value>) -> Option<String> {
+    let providers = values.get("providers")?.as_object()?;
+    providers.iter().find_map(|(name, provider)| {
+        let header = provider.get("headers")?.as_object()?.keys().find(|header| is_secret(header))?;
+        Some(place(&["providers", name, "headers", header].map(|key| Step::Key(key.to_owned()))))
+    })
+}
+
+#[cfg(test)]
+mod tests;

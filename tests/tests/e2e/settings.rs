@@ -1,0 +1,196 @@
+//! Settings in layers, by hand and by method, while sessions run: each counts where it should, from the next call on.
+
+use serde_json::{Value, json};
+use std::fs;
+use tests::{Client, Daemon, Event, ModelServer, Reply};
+
+fn bash(command: &str) -> Value {
+    json!({"command": command})
+}
+
+fn put(daemon: &Daemon, name: &str, settings: &Value) {
+    let path = daemon.workspace().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, settings.to_string()).unwrap();
+}
+
+fn ended(events: &[Event], id: &str) -> String {
+    let event = events.iter().find(|event| event.kind == "tool.ended" && event.text("toolCallId") == id);
+    event.unwrap_or_else(|| panic!("no end of {id}")).text("status").to_owned()
+}
+
+fn notices(events: &[Event]) -> Vec<&str> {
+    events.iter().filter(|event| event.kind == "notice").map(|event| event.text("text")).collect()
+}
+
+#[test]
+fn a_folder_is_trusted_once_by_a_person_and_its_sessions_say_so() {
+    let mut daemon = Daemon::start();
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    let trusted = |client: &Client| {
+        let got = client.call_ok("session/get", &json!({"sessionId": session}))["session"]["trusted"].clone();
+        let listed = client.call_ok("session/list", &json!({}))["sessions"][0]["trusted"].clone();
+        assert_eq!(got, listed);
+        got
+    };
+    assert_eq!(trusted(&client), json!(false));
+    let path = daemon.workspace();
+    let below = path.join("below");
+    fs::create_dir_all(&below).unwrap();
+    assert_eq!(client.call_ok("trust/get", &json!({"path": path})), json!({"path": path, "trusted": false}));
+    let set = client.call_ok("trust/set", &json!({"path": path, "trusted": true}));
+    assert_eq!(set, json!({"path": path, "trusted": true}));
+    assert_eq!(client.expect_event("session.updated").body["trusted"], json!(true));
+    assert_eq!(trusted(&client), json!(true));
+    let found = client.call_ok("trust/get", &json!({"path": below}));
+    assert_eq!(found, json!({"path": below, "trusted": true, "by": path}));
+    let created = client.call_ok("session/create", &json!({"cwd": below}))["session"].clone();
+    assert_eq!(created["trusted"], json!(true));
+    assert_eq!(client.call_err("trust/set", &json!({"path": "/", "trusted": true})).code, -32602);
+    assert_eq!(client.call_err("trust/set", &json!({"path": "work", "trusted": true})).code, -32005);
+    daemon.restart();
+    let client = Client::connect(&daemon);
+    assert_eq!(trusted(&client), json!(true));
+    client.call_ok("trust/set", &json!({"path": path, "trusted": false}));
+    assert_eq!(trusted(&client), json!(false));
+}
+
+/// Row P15: what a trusted folder allows is allowed by the project, and the reason says so.
+#[test]
+fn before_trust_a_folder_allows_nothing_and_its_denials_hold() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    put(
+        &daemon,
+        ".claude/settings.json",
+        &json!({"permissions": {"allow": ["Bash(touch a)"], "deny": ["Bash(touch d)"]}}),
+    );
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    model.reply(Reply::calls("t1", "Bash", &bash("touch d"))).reply(Reply::calls("t2", "Bash", &bash("touch a")));
+    model.reply(Reply::says("done"));
+    client.prompt(&session, "go");
+    let events = client.events_until("permission.requested");
+    assert_eq!(ended(&events, "t1"), "denied");
+    assert_eq!(events.last().unwrap().text("toolCallId"), "t2");
+    let request = events.last().unwrap().text("requestId");
+    client.call_ok("permission/respond", &json!({"requestId": request, "decision": "deny", "message": "no"}));
+    client.events_until("turn.ended");
+    client.call_ok("trust/set", &json!({"path": daemon.workspace(), "trusted": true}));
+    model.reply(Reply::calls("t3", "Bash", &bash("touch a"))).reply(Reply::calls("t4", "Bash", &bash("touch d")));
+    model.reply(Reply::says("done"));
+    let events = client.run(&session, "again");
+    assert_eq!((ended(&events, "t3"), ended(&events, "t4")), ("completed".to_owned(), "denied".to_owned()));
+    let started = events.iter().find(|event| event.kind == "tool.started").unwrap();
+    assert_eq!(started.body["decision"]["source"], json!("project"));
+}
+
+#[test]
+fn a_rule_that_is_added_to_a_file_counts_for_the_next_call_of_the_same_turn() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    daemon.home().settings(&json!({"permissions": {"allow": ["Bash(touch a)"]}}));
+    model.reply(Reply::calls("t1", "Bash", &bash("touch a")));
+    model.reply(Reply::new().gate("between").tool("t2", "Bash", &bash("touch a")));
+    model.reply(Reply::says("done"));
+    client.prompt(&session, "go");
+    model.wait_at("between");
+    daemon.home().settings(&json!({"permissions": {"deny": ["Bash(touch a)"]}}));
+    model.open("between");
+    let events = client.events_until("turn.ended");
+    assert_eq!((ended(&events, "t1"), ended(&events, "t2")), ("completed".to_owned(), "denied".to_owned()));
+}
+
+#[test]
+fn the_user_s_settings_count_for_the_next_turn_without_a_reload() {
+    let model = ModelServer::start();
+    let daemon = Daemon::start();
+    let client = Client::connect(&daemon);
+    daemon.home().use_model(&model);
+    let session = client.session(&daemon.workspace());
+    model.reply(Reply::says("hello"));
+    client.run(&session, "go");
+    assert_eq!(model.requests().len(), 1);
+    // A reload tells what was not told yet.
+    let told = client.call_ok("daemon/reload", &json!({}));
+    assert_eq!(told, json!({"changed": ["model", "providers"], "errors": []}));
+    assert_eq!(client.call_ok("daemon/reload", &json!({}))["changed"], json!([]));
+}
+
+#[test]
+fn a_broken_file_is_told_once_and_keeps_what_it_denied() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let client = Client::connect(&daemon);
+    put(&daemon, ".agentd/settings.json", &json!({"permissions": {"deny": ["Bash(touch d)"]}}));
+    let session = client.session(&daemon.workspace());
+    model.reply(Reply::says("hello"));
+    assert_eq!(notices(&client.run(&session, "go")), [""; 0]);
+    fs::write(daemon.workspace().join(".agentd/settings.json"), "{\n  \"permissions\": {\n").unwrap();
+    for (round, told) in [(1, 1), (2, 0)] {
+        let id = format!("t{round}");
+        model.reply(Reply::calls(&id, "Bash", &bash("touch d"))).reply(Reply::says("done"));
+        let events = client.run(&session, "again");
+        assert_eq!(ended(&events, &id), "denied");
+        let notices = notices(&events);
+        assert_eq!(notices.len(), told, "{notices:?}");
+        assert!(
+            notices.iter().all(|text| text.contains(".agentd/settings.json") && text.contains("line 3")),
+            "{notices:?}"
+        );
+    }
+}
+
+#[test]
+fn a_setting_is_written_and_found_with_its_file() {
+    let daemon = Daemon::start();
+    let client = Client::connect(&daemon);
+    let cwd = daemon.workspace();
+    let own = daemon.home().path("config/agentd/settings.json");
+    fs::write(&own, "{\n  // mine\n  \"limits\": {\"retries\": 1},\n}\n").unwrap();
+    let set = client.call_ok("config/set", &json!({"scope": "user", "key": "limits.maxTurns", "value": 7}));
+    assert_eq!(set, json!({"value": 7, "file": own, "files": [own]}));
+    let text = fs::read_to_string(&own).unwrap();
+    assert!(text.contains("// mine") && text.contains("\"retries\": 1"), "{text}");
+    let found = client.call_ok("config/get", &json!({"key": "limits.maxTurns"}));
+    assert_eq!(found, json!({"value": 7, "file": own, "files": [own]}));
+    assert_eq!(client.call_ok("config/get", &json!({"key": "model"})), json!({"value": null}));
+    let local = json!({"scope": "local", "cwd": cwd, "key": "permissions.allow", "value": ["Edit"]});
+    assert!(client.call_err("config/set", &local).message.contains("is not trusted"));
+    client.call_ok("trust/set", &json!({"path": cwd, "trusted": true}));
+    let file = cwd.join(".agentd/settings.local.json");
+    assert_eq!(client.call_ok("config/set", &local)["file"], json!(file));
+    let found = client.call_ok("config/get", &json!({"cwd": cwd, "key": "permissions.allow"}));
+    assert_eq!((&found["value"], &found["file"]), (&json!(["Edit"]), &json!(file)));
+    for (params, part) in [
+        (json!({"scope": "user", "key": "modle", "value": "x"}), "did you mean model?"),
+        (json!({"scope": "moon", "key": "model", "value": "x"}), "scope"),
+        (json!({"scope": "user", "key": "limits.retries", "value": "x"}), "limits.retries"),
+    ] {
+        let error = client.call_err("config/set", &params);
+        assert!(error.code == -32602 && error.message.contains(part), "{error:?}");
+    }
+    let error = client.call_err("config/get", &json!({"key": "permissions.alow"}));
+    assert!(error.code == -32602 && error.message.contains("did you mean permissions.allow?"), "{error:?}");
+}
+
+#[test]
+fn a_mode_that_is_switched_off_is_refused_and_no_session_keeps_it() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let client = Client::connect(&daemon);
+    let bypass = json!({"cwd": daemon.workspace(), "mode": "bypassPermissions"});
+    let session = client.session_with(&bypass);
+    put(&daemon, ".claude/settings.json", &json!({"permissions": {"disableBypassPermissionsMode": "disable"}}));
+    let error = client.call_err("session/create", &bypass);
+    assert!(error.code == -32602 && error.message.contains("disableBypassPermissionsMode"), "{error:?}");
+    let update = json!({"sessionId": session, "mode": "bypassPermissions"});
+    assert_eq!(client.call_err("session/update", &update).code, -32602);
+    model.reply(Reply::calls("t1", "Bash", &bash("touch a")));
+    client.prompt(&session, "go");
+    client.decide_next("deny");
+    assert_eq!(ended(&client.events_until("turn.ended"), "t1"), "denied");
+}
