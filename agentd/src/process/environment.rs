@@ -43,6 +43,15 @@ const SET: [(&str, &str); 6] = [
     ("GIT_OPTIONAL_LOCKS", "0"),
 ];
 
+/// Where programs are looked up if the client does not say: an empty `PATH` would mean the folder of the command.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// The `PATH` of tools.
+#[must_use]
+pub fn search_path(client: &Environment) -> &str {
+    client.get("PATH").unwrap_or(DEFAULT_PATH)
+}
+
 /// The variables for a tool's process, tagged with its session and its call.
 #[must_use]
 pub fn for_tools(client: &Environment, session: &str, call: &str) -> BTreeMap<String, String> {
@@ -56,6 +65,7 @@ pub(super) fn for_session(client: &Environment, session: &str) -> BTreeMap<Strin
     let mut variables: BTreeMap<String, String> =
         client.iter().filter(|(name, value)| passes(name, value)).map(|(n, v)| (n.to_owned(), v.to_owned())).collect();
     variables.extend(SET.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    variables.insert("PATH".to_owned(), search_path(client).to_owned());
     variables.insert(SESSION_VARIABLE.to_owned(), tag_text(session));
     variables
 }

@@ -20,7 +20,7 @@ mod tail;
 mod tree;
 
 pub use ahead::ShellSpec;
-pub use environment::{for_tools, tag_text};
+pub use environment::{for_tools, search_path, tag_text};
 pub use exec_helper::run_if_asked;
 pub use follow::{End, Finished, LastFolder, Limits};
 pub use output_file::{create_output_file, create_result_file};

@@ -10,7 +10,7 @@ use super::input::{parse, schema};
 use super::large_result::{Fitted, fit_file};
 use super::paths::{is_inside, locate};
 use super::tool::{PermissionMatcher, Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
-use crate::process::{End, Finished, Limits, OutputPart, ShellSpec};
+use crate::process::{End, Finished, Limits, OutputPart, ShellSpec, search_path};
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
 use proto::event::{ProgressStream, ToolCause, ToolKind};
@@ -249,8 +249,8 @@ fn shell_spec(context: &ToolContext, cwd: PathBuf) -> ShellSpec {
 
 /// The client's own bash, else the system's plain shell.
 fn shell(context: &ToolContext) -> String {
-    let path = context.env.get("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
-    let candidates = path.split(':').filter(|dir| dir.starts_with('/')).map(|dir| format!("{dir}/bash"));
+    let candidates =
+        search_path(&context.env).split(':').filter(|dir| dir.starts_with('/')).map(|dir| format!("{dir}/bash"));
     candidates
         .chain(["/bin/bash".to_owned()])
         .find(|file| Path::new(file).is_file())

@@ -5,6 +5,7 @@ mod bash;
 mod bash_cwd;
 mod bash_exit;
 mod bash_git;
+mod bash_path;
 mod bash_readonly;
 mod bash_rule;
 mod binary_kind;

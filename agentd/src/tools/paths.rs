@@ -160,8 +160,13 @@ fn is_protected(path: &Path) -> bool {
 /// Follows all links of an absolute path. Unlike `canonicalize` it also resolves what does not exist yet,
 /// and a link to nothing: a write would create its target. `None` if there are too many links.
 fn resolve(path: &Path) -> Option<PathBuf> {
+    steps(path)?.pop()
+}
+
+/// The links on an absolute path, each with none before it, and last where the path leads. `None` if there are too many.
+pub(super) fn steps(path: &Path) -> Option<Vec<PathBuf>> {
+    let mut followed = Vec::new();
     let mut real = PathBuf::from("/");
-    let mut links = 0;
     let mut rest: Vec<OsString> = parts_reversed(path);
     while let Some(part) = rest.pop() {
         match part.to_str() {
@@ -173,17 +178,18 @@ fn resolve(path: &Path) -> Option<PathBuf> {
             _ => {
                 real.push(&part);
                 if let Ok(target) = std::fs::read_link(&real) {
-                    links += 1;
-                    if links > MAX_LINKS {
+                    if followed.len() >= MAX_LINKS {
                         return None;
                     }
+                    followed.push(real.clone());
                     real.pop();
                     rest.extend(parts_reversed(&target));
                 }
             }
         }
     }
-    Some(real)
+    followed.push(real);
+    Some(followed)
 }
 
 fn parts_reversed(path: &Path) -> Vec<OsString> {
