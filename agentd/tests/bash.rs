@@ -249,6 +249,66 @@ async fn the_environment_is_the_clients_less_secrets() {
     assert!(!told.contains("secret") && !told.contains("LD_PRELOAD") && !told.contains("CARGO_PKG"), "{told}");
 }
 
+/// What the analysis of a line takes for granted: nothing of the client's makes bash or a program of the line do more
+/// than its words say.
+#[tokio::test]
+async fn nothing_that_redirects_programs_reaches_them() {
+    let hostile = [
+        ("BASH_ENV", "/evil"),
+        ("ENV", "/evil"),
+        ("SHELLOPTS", "xtrace"),
+        ("BASHOPTS", "extdebug"),
+        ("BASH_FUNC_ls%%", "() { touch /evil; }"),
+        ("CDPATH", "/evil"),
+        ("OLDPWD", "/evil"),
+        ("POSIXLY_CORRECT", "1"),
+        ("GIT_DIR", "/evil"),
+        ("GIT_CONFIG_KEY_0", "core.pager"),
+        ("GIT_CONFIG_VALUE_0", "/evil"),
+        ("GIT_EXTERNAL_DIFF", "/evil"),
+        ("LESSOPEN", "|/evil"),
+        ("RIPGREP_CONFIG_PATH", "/evil"),
+        ("TAR_OPTIONS", "--to-command=/evil"),
+        ("GREP_OPTIONS", "-f/evil"),
+    ];
+    let kit = Kit::with_env(&hostile);
+    let told = text(&kit.command("env -0 | tr '\\0' '\\n'; set -o; shopt; declare -F").await);
+    assert!(!told.contains("/evil"), "{told}");
+    let is_there = |name: &str| told.lines().any(|line| line.starts_with(&format!("{name}=")));
+    for (name, _) in hostile.iter().filter(|(name, _)| !name.starts_with("GIT_CONFIG_")) {
+        assert!(!is_there(name), "{name} in {told}");
+    }
+    assert!(!told.contains("declare -f"), "{told}");
+    let options = |line: &str| told.lines().any(|told| told.split_whitespace().collect::<Vec<_>>().join(" ") == line);
+    assert!(options("posix off") && options("xtrace off") && options("extdebug off"), "{told}");
+    // Neither folder nor file of the client's shell.
+    assert!(text(&kit.command("cd -").await).contains("OLDPWD not set"));
+}
+
+/// Git's looks leave a repository as it is, whatever is configured in it; its own work goes on.
+#[tokio::test]
+async fn a_look_by_git_changes_nothing_and_a_commit_works() {
+    let kit = Kit::new();
+    let make = "git init -q -b main . && git config user.name x && git config user.email x@example.invalid && \
+                git config core.fsmonitor 'touch ran; false' && git config log.showSignature true && \
+                git config gpg.program ./evil && echo one > a && git add a && git commit -qm one";
+    assert!(!kit.command(make).await.is_error);
+    let index = kit.context.cwd.join(".git/index");
+    // The same content with another time: what makes git want to refresh its index.
+    let touch = "rm -f ran; touch -d '2001-01-01' a";
+    let before = (kit.command(touch).await.is_error, std::fs::read(&index).unwrap());
+    for look in ["git status", "git diff", "git log -p", "git diff --stat", "git describe --always", "git ls-files -m"]
+    {
+        let output = kit.command(look).await;
+        assert!(!output.is_error, "{look}: {}", text(&output));
+        assert_eq!((false, std::fs::read(&index).unwrap()), before, "{look}");
+    }
+    assert!(!kit.context.cwd.join("ran").exists());
+    let output =
+        kit.command("echo two >> a && git commit -qam two && git status --short -uno && git log --oneline").await;
+    assert!(!output.is_error && text(&output).lines().count() == 2, "{}", text(&output));
+}
+
 /// Row B08: three pieces of output are three events of progress, all before the result.
 #[tokio::test]
 async fn pieces_of_output_are_progress_before_the_result() {

@@ -9,38 +9,100 @@ pub(super) const CALL_VARIABLE: &str = "AGENTD_CALL";
 /// The variable that names the session.
 pub(super) const SESSION_VARIABLE: &str = "AGENTD_SESSION";
 
-/// Names that never reach a tool.
-const DENIED: [&str; 12] = [
-    "BASH_ENV",
+/// Names that never reach a tool. Beside agentd's own: what programs that read obey so that they would do more than
+/// read, or other than their words say. Left alone is what changes only how something looks (`LS_COLORS`, `TZ`), what
+/// programs read that are asked for anyway (`PYTHONPATH`, `NODE_OPTIONS`), and what says whose account or machine is
+/// meant (`DOCKER_HOST`, `KUBECONFIG`).
+const DENIED: [&str; 39] = [
+    // The shell: a script to run first, options, what `cd` and patterns find, the folder of another shell.
     "ENV",
-    "BASHOPTS",
     "SHELLOPTS",
     "PS4",
     "PROMPT_COMMAND",
     "CDPATH",
     "GLOBIGNORE",
-    "LESSOPEN",
-    "LESSCLOSE",
+    "EXECIGNORE",
+    "OLDPWD",
+    // All programs: options end at the first operand, old forms of options, code for an encoding, tuning of the library.
+    "POSIXLY_CORRECT",
+    "_POSIX2_VERSION",
+    "GCONV_PATH",
+    "GETCONF_DIR",
+    "GLIBC_TUNABLES",
+    // Options, scripts and archives that a program takes as if they were written: ack, bc, dc, bzip2, file, gzip, man, more, tar, xz, zip.
+    "ACKRC",
+    "ACK_OPTIONS",
+    "ACK_PAGER",
+    "BC_ENV_ARGS",
+    "DC_ENV_ARGS",
+    "BZIP",
+    "BZIP2",
+    "MAGIC",
+    "GZIP",
+    "MANOPT",
+    "MANROFFOPT",
+    "MORE",
+    "TAPE",
+    "TAR_OPTIONS",
+    "XZ_DEFAULTS",
+    "XZ_OPT",
+    "UNZIP",
+    "UNZIPOPT",
+    "ZIPINFO",
+    "ZIPINFOOPT",
+    "ZIPOPT",
+    "RIPGREP_CONFIG_PATH",
+    // Where awk finds what a program includes.
+    "AWKPATH",
+    "AWKLIBPATH",
+    // Readiness and life signs are agentd's own.
     "NOTIFY_SOCKET",
     "WATCHDOG_USEC",
 ];
-/// Beginnings of names that never reach a tool: keys, loaders, git's overrides, exported functions, and what
-/// belongs to agentd itself.
-const DENIED_PREFIXES: [&str; 8] =
-    ["ANTHROPIC_", "OPENAI_", "LD_", "GIT_", "AGENTD_", "LISTEN_", "BASH_FUNC_", "WATCHDOG_"];
+/// Beginnings of names that never reach a tool: keys, loaders, git's overrides, what bash itself obeys and functions
+/// that a shell hands on, what belongs to agentd itself, and of programs that read: a helper for less, bat's and fzf's
+/// commands, grep's and jq's options, gawk's file that it would keep its variables in, lsof's cache, the pager of
+/// systemd, servers that readelf and objdump would ask.
+const DENIED_PREFIXES: [&str; 17] = [
+    "ANTHROPIC_",
+    "OPENAI_",
+    "LD_",
+    "GIT_",
+    "BASH",
+    "AGENTD_",
+    "LISTEN_",
+    "WATCHDOG_",
+    "LESS",
+    "BAT_",
+    "FZF_",
+    "GREP_",
+    "JQ_",
+    "GAWK_",
+    "LSOF",
+    "SYSTEMD_",
+    "DEBUGINFOD_",
+];
 /// Ends of names of secrets.
 const DENIED_SUFFIXES: [&str; 9] =
     ["_KEY", "_APIKEY", "_TOKEN", "AUTHTOKEN", "PASSWORD", "PASSWD", "_PWD", "_CREDENTIALS", "_ACCESS_KEY_ID"];
 /// What is a secret wherever it stands in a name.
 const DENIED_PART: &str = "SECRET";
-/// What is set whatever the client has: no colours, no pager, no lock that a mere look would take.
-const SET: [(&str, &str); 6] = [
+/// What is set whatever the client has: no colours, no pager; and git takes no lock, refreshes no index and runs no
+/// helper of the repository for a mere look. `GIT_OPTIONAL_LOCKS` alone does not keep `git diff` from writing the index.
+const SET: [(&str, &str); 13] = [
     ("TERM", "dumb"),
     ("NO_COLOR", "1"),
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
     ("MANPAGER", "cat"),
     ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_CONFIG_COUNT", "3"),
+    ("GIT_CONFIG_KEY_0", "diff.autoRefreshIndex"),
+    ("GIT_CONFIG_VALUE_0", "false"),
+    ("GIT_CONFIG_KEY_1", "core.fsmonitor"),
+    ("GIT_CONFIG_VALUE_1", "false"),
+    ("GIT_CONFIG_KEY_2", "log.showSignature"),
+    ("GIT_CONFIG_VALUE_2", "false"),
 ];
 
 /// Where programs are looked up if the client does not say: an empty `PATH` would mean the folder of the command.
@@ -109,8 +171,17 @@ mod tests {
             "AWS_REGION",
             "TOKENIZER",
             "PWD",
-            "OLDPWD",
             "KEYBOARD",
+            "LS_COLORS",
+            "TIME_STYLE",
+            "TZ",
+            "TMPDIR",
+            "PYTHONPATH",
+            "NODE_OPTIONS",
+            "JAVA_HOME",
+            "DOCKER_HOST",
+            "KUBECONFIG",
+            "EDITOR",
         ] {
             assert_eq!(tools_get(name).as_deref(), Some("client"), "{name}");
         }
@@ -144,11 +215,44 @@ mod tests {
             "ENV",
             "BASH_FUNC_ls%%",
             "SHELLOPTS",
-            "LESSOPEN",
             "AGENTD_SOCKET",
             "NOTIFY_SOCKET",
             "LISTEN_FDS",
             "LISTEN_PID",
+        ] {
+            assert_eq!(tools_get(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_makes_a_program_do_more_than_its_words_say_is_left_out() {
+        for name in [
+            "ENV",
+            "BASH_ENV",
+            "BASH_COMPAT",
+            "BASH_XTRACEFD",
+            "BASHOPTS",
+            "CDPATH",
+            "GLOBIGNORE",
+            "OLDPWD",
+            "POSIXLY_CORRECT",
+            "GCONV_PATH",
+            "LESS",
+            "LESSOPEN",
+            "LESSKEY_SYSTEM",
+            "RIPGREP_CONFIG_PATH",
+            "GREP_OPTIONS",
+            "BAT_PAGER",
+            "FZF_DEFAULT_COMMAND",
+            "AWKPATH",
+            "GAWK_PERSIST_FILE",
+            "TAR_OPTIONS",
+            "XZ_OPT",
+            "ZIPINFO",
+            "MAGIC",
+            "MANOPT",
+            "DEBUGINFOD_URLS",
+            "SYSTEMD_PAGER",
         ] {
             assert_eq!(tools_get(name), None, "{name}");
         }
@@ -163,6 +267,9 @@ mod tests {
             ("TERM", "dumb"),
             ("NO_COLOR", "1"),
             ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_CONFIG_COUNT", "3"),
+            ("GIT_CONFIG_KEY_0", "diff.autoRefreshIndex"),
+            ("GIT_CONFIG_VALUE_0", "false"),
             ("AGENTD_CALL", "call_1"),
             ("AGENTD_SESSION", "ses_1"),
         ] {
