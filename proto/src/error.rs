@@ -66,6 +66,8 @@ kinds! {
     RequestNotFound = -32011, "requestNotFound";
     /// No such task.
     TaskNotFound = -32012, "taskNotFound";
+    /// A tool asks for what only people may do.
+    NotAllowed = -32013, "notAllowed";
     /// The disk is full, read-only or broken: nothing was accepted.
     StorageFailed = -32020, "storageFailed";
 }

@@ -2,7 +2,8 @@
 
 use super::assembly::Assembly;
 use super::stop::Stop;
-use crate::server::{Control, Facts};
+use crate::process;
+use crate::server::{Control, Facts, Origin};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::ids::SessionId;
@@ -47,6 +48,15 @@ impl Control for Daemon {
         // Before the client is answered, so that what it sends next is refused.
         self.assembly.hub().refuse_new();
         self.stop.request(mode);
+    }
+
+    fn origin(&self, pid: u32) -> Origin {
+        let is_own = |session: &str| self.assembly.hub().has(&SessionId::from(session));
+        match process::origin(pid, &is_own) {
+            process::Origin::Tool => Origin::Tool,
+            process::Origin::Elsewhere => Origin::Elsewhere,
+            process::Origin::Unknown => Origin::Unknown,
+        }
     }
 
     fn processes(&self, session: Option<&SessionId>) -> Vec<ProcessInfo> {

@@ -253,6 +253,12 @@ impl Hub {
         Ok(handle)
     }
 
+    /// Whether there is a session with that id.
+    #[must_use]
+    pub fn has(&self, id: &SessionId) -> bool {
+        self.entries().contains_key(id)
+    }
+
     fn awake(&self, id: &SessionId) -> Option<Arc<SessionHandle>> {
         self.entries().get(id).and_then(Entry::handle).filter(|handle| !handle.is_gone()).cloned()
     }

@@ -29,6 +29,18 @@ pub(super) fn snapshot() -> Vec<Process> {
         .collect()
 }
 
+/// One process, if it is there.
+pub(super) fn process(pid: u32) -> Option<Process> {
+    parse_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The value of a variable that a process was started with. Unreadable counts as absent.
+pub(super) fn variable(pid: u32, name: &str) -> Option<String> {
+    let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let entries = environ.split(|byte| *byte == 0).filter_map(|entry| entry.strip_prefix(name.as_bytes()));
+    entries.filter_map(|rest| rest.strip_prefix(b"=")).map(|value| String::from_utf8_lossy(value).into_owned()).next()
+}
+
 /// The line of `/proc/PID/stat`. The name in brackets may itself hold brackets and blanks, so fields are
 /// counted from the last closing one.
 fn parse_stat(line: &str) -> Option<Process> {

@@ -7,7 +7,7 @@ use super::dispatch;
 use super::forward::{self, Forwarder};
 use super::http;
 use super::outbox::{Message, Outbox};
-use super::peer;
+use super::peer::{self, Origin, Peer};
 use super::request::{self, Incoming, Refused};
 use crate::base::limits::{CONNECTION_QUEUE_BYTES, MAX_FRAME_BYTES};
 use crate::hub::Subscription;
@@ -39,6 +39,8 @@ const KEEP_BUFFER_BYTES: usize = 256 << 10;
 pub struct Connection {
     /// Where answers and events go; none on HTTP, whose answers go back in the response.
     outbox: Option<Outbox>,
+    /// Where the peer's process comes from.
+    origin: Origin,
     /// The client's name, once it has told it.
     client: Mutex<Option<String>>,
     /// The forwarder of each session that it is attached to.
@@ -51,14 +53,20 @@ pub struct Connection {
 
 impl Connection {
     /// A connection that can be sent things unasked, or not.
-    pub fn new(outbox: Option<Outbox>) -> Arc<Self> {
+    pub fn new(outbox: Option<Outbox>, origin: Origin) -> Arc<Self> {
         Arc::new(Self {
             outbox,
+            origin,
             client: Mutex::default(),
             forwarders: Mutex::default(),
             subscription_ended: Notify::new(),
             closed: CancellationToken::new(),
         })
+    }
+
+    /// Where the peer's process comes from.
+    pub fn origin(&self) -> Origin {
+        self.origin
     }
 
     /// Remembers who the client is.
@@ -185,21 +193,23 @@ pub struct Attachment {
 /// Serves one peer until it leaves, breaks the framing, or agentd stops.
 pub async fn serve(stream: Stream, server: Arc<Server>, stop: CancellationToken) {
     let mut buffer = BytesMut::new();
-    let mut peer = &stream;
+    // Before anything is read: who has connected may end, and its id be used again.
+    let origin = peer::pid(&stream).map_or(Origin::Elsewhere, |pid| server.control().origin(pid));
+    let mut reading = &stream;
     tokio::select! {
         () = stop.cancelled() => return,
-        read = peer.read_buf(&mut buffer) => match read {
+        read = reading.read_buf(&mut buffer) => match read {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         },
     }
     let Some(first) = buffer.first() else { return };
     match Opening::of(*first) {
-        Opening::Http => http::serve(stream, buffer.freeze(), server, stop).await,
+        Opening::Http => http::serve(Peer { stream, origin }, buffer.freeze(), server, stop).await,
         Opening::Frames(framing) => {
             let stream = Arc::new(stream);
             let outbox = Outbox::new(framing, CONNECTION_QUEUE_BYTES);
-            let connection = Connection::new(Some(outbox.clone()));
+            let connection = Connection::new(Some(outbox.clone()), origin);
             let writer = tokio::spawn(outbox.write_to(stream.clone()));
             let reader = Reader::new(stream, FrameCodec::with_framing(framing), buffer);
             let mut calls = Calls::new(server, connection.clone());

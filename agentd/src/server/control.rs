@@ -1,5 +1,6 @@
 //! What the methods need of the daemon around them. Implemented by `daemon`, so that this layer needn't know it.
 
+use super::peer::Origin;
 use futures::future::BoxFuture;
 use proto::ids::{SessionId, Timestamp};
 use proto::methods::{DaemonReloadResult, ShutdownMode};
@@ -31,6 +32,9 @@ pub trait Control: Send + Sync + 'static {
 
     /// Begins to stop agentd; returns at once.
     fn shut_down(&self, mode: ShutdownMode);
+
+    /// Where a process that connected comes from.
+    fn origin(&self, pid: u32) -> Origin;
 
     /// The processes of tools, of one session or of all.
     fn processes(&self, session: Option<&SessionId>) -> Vec<ProcessInfo>;

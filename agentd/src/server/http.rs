@@ -5,7 +5,7 @@ use super::Server;
 use super::connection::{Connection, FLUSH, STALL, refused};
 use super::dispatch;
 use super::methods::Call;
-use super::peer;
+use super::peer::{self, Peer};
 use super::request::{self, Incoming, Refused};
 use crate::base::limits::MAX_FRAME_BYTES;
 use bytes::{Buf, Bytes, BytesMut};
@@ -29,8 +29,9 @@ use tokio_util::sync::CancellationToken;
 type HttpResponse = Response<Full<Bytes>>;
 
 /// Serves one peer that speaks HTTP; `read` is what was read of it already.
-pub async fn serve(stream: Stream, read: Bytes, server: Arc<Server>, stop: CancellationToken) {
-    let connection = Connection::new(None);
+pub async fn serve(peer: Peer, read: Bytes, server: Arc<Server>, stop: CancellationToken) {
+    let Peer { stream, origin } = peer;
+    let connection = Connection::new(None, origin);
     let service = service_fn(|request| {
         let (server, connection) = (server.clone(), connection.clone());
         async move { Ok::<_, Infallible>(respond(request, server, connection).await) }

@@ -1,5 +1,6 @@
 //! The peer of a connection: whether it may connect, which is for the user that agentd runs as and for
-//! root, and whether it is still there. Asked before a byte is read or written, and when no more come.
+//! root, which process it is, and whether it is still there. Asked before a byte is read or written, and when no more
+//! come.
 
 use interprocess::local_socket::tokio::Stream;
 use interprocess::local_socket::traits::StreamCommon;
@@ -17,6 +18,32 @@ pub fn is_allowed(stream: &Stream) -> bool {
             false
         }
     }
+}
+
+/// Where the process of a peer comes from, as far as `daemon` can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A tool of this daemon started it.
+    Tool,
+    /// It is somebody else's.
+    Elsewhere,
+    /// It was gone before it could be looked at.
+    Unknown,
+}
+
+/// A peer that has connected.
+pub struct Peer {
+    /// Its connection.
+    pub stream: Stream,
+    /// Where its process comes from.
+    pub origin: Origin,
+}
+
+/// The peer's process id when it connected; `None` if the system does not tell, or it can't be seen from here: a
+/// tool's process always can.
+pub fn pid(stream: &Stream) -> Option<u32> {
+    let credentials = stream.peer_creds().ok()?;
+    u32::try_from(credentials.pid()?).ok().filter(|pid| *pid != 0)
 }
 
 fn is_trusted(peer: Uid, own: Uid) -> bool {

@@ -18,6 +18,7 @@ mod fork;
 mod framing;
 mod full_disk;
 mod models;
+mod peers;
 mod permission;
 mod pipeline;
 mod protocol;

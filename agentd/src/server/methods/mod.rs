@@ -32,8 +32,8 @@ mod turn_resume;
 mod turn_start;
 mod turn_wait;
 
-use super::Server;
 use super::connection::Connection;
+use super::{Server, guard};
 use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::{Extensions, Methods, RpcModule};
 use jsonrpsee_types::ErrorObjectOwned;
@@ -120,6 +120,7 @@ async fn run<M: Handler>(params: Option<&str>, extensions: &Extensions) -> Resul
     let call = extensions
         .get::<Call>()
         .ok_or_else(|| RpcError::new(ErrorKind::Internal, format!("{} was called without its connection", M::NAME)))?;
+    guard::check(M::NAME, params, call.connection.origin())?;
     let params = read_params::<M>(params)?;
     let result = M::handle(call.clone(), params).await?;
     to_raw_value(&result).map_err(|error| {
