@@ -162,6 +162,7 @@ impl Actor {
             bash,
             kill_grace: self.services.kill_grace(),
             user_modified: false,
+            trusted: false,
         }
     }
 

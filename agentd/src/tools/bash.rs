@@ -3,14 +3,13 @@
 
 use super::bash_cwd::Place;
 use super::bash_exit::{is_failure, signal_name};
-use super::bash_git::config_runs_programs;
-use super::bash_readonly::{analyse, is_read_only};
-use super::bash_rule;
+use super::bash_lines::{Lines, commands, looks_at_files};
 use super::input::{parse, schema};
 use super::large_result::{Fitted, fit_file};
-use super::paths::{is_inside, locate};
-use super::tool::{PermissionMatcher, Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
+use super::tool::{Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
+use crate::policy::Subject;
 use crate::process::{End, Finished, Limits, OutputPart, ShellSpec, search_path};
+use crate::shell::Class;
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
 use proto::event::{ProgressStream, ToolCause, ToolKind};
@@ -50,7 +49,10 @@ struct Input {
 }
 
 /// The tool.
-pub(super) struct Bash;
+#[derive(Default)]
+pub(super) struct Bash {
+    lines: Lines,
+}
 
 impl Tool for Bash {
     fn name(&self) -> &str {
@@ -89,7 +91,7 @@ impl Tool for Bash {
     }
 
     fn read_only(&self, input: &Value) -> bool {
-        command_of(input).is_some_and(is_read_only)
+        command_of(input).is_some_and(|line| self.lines.anywhere(line).is_read_only())
     }
 
     fn concurrency_safe(&self, input: &Value) -> bool {
@@ -126,15 +128,20 @@ impl Tool for Bash {
         Ok(())
     }
 
-    fn check_permission(&self, input: &Value, context: &ToolContext) -> ToolVerdict {
-        match command_of(input).and_then(|command| why_harmless(command, context)) {
-            Some(detail) => ToolVerdict::Allow { detail: detail.to_owned() },
-            None => ToolVerdict::Ask { detail: "a command may change anything".to_owned() },
+    fn check_permission(&self, input: &Value, _context: &ToolContext) -> ToolVerdict {
+        match input.get("dangerouslyDisableSandbox") {
+            Some(Value::Bool(true)) => ToolVerdict::Ask {
+                detail: "it asks to run without a sandbox; there is none yet, so it would run as any other".to_owned(),
+            },
+            _ => ToolVerdict::Allow { detail: "its commands decide".to_owned() },
         }
     }
 
-    fn matcher(&self, input: &Value, _context: &ToolContext) -> PermissionMatcher {
-        bash_rule::matcher(command_of(input).unwrap_or_default())
+    fn subject(&self, input: &Value, context: &ToolContext) -> Subject {
+        match command_of(input) {
+            Some(line) => Subject::Commands(commands(line, &self.lines.analysis(line, context), context)),
+            None => Subject::Fields,
+        }
     }
 
     fn classifier_input(&self, input: &Value) -> String {
@@ -155,18 +162,16 @@ impl Tool for Bash {
     }
 
     fn preview(&self, input: &Value, context: &ToolContext) -> Option<Preview> {
-        let command = command_of(input)?;
-        let (class, why) = match why_harmless(command, context) {
-            Some(why) => ("readonly", why),
-            None => ("ask", "it is not on the list of commands that are known to read only"),
-        };
-        let part = CommandPart { text: command.to_owned(), class: class.to_owned(), why: why.to_owned() };
-        Some(Preview::Command { command: command.to_owned(), parts: vec![part] })
+        let command = command_of(input)?.to_owned();
+        let found = commands(&command, &self.lines.analysis(&command, context), context);
+        let whole =
+            found.refused.map(|why| part(&command, Class::Unknown, &format!("the line is not understood: {why}")));
+        let parts = found.parts.iter().map(|found| part(&found.text, found.class, &found.why));
+        Some(Preview::Command { parts: whole.into_iter().chain(parts).collect(), command })
     }
 
     fn checks_read_files(&self, input: &Value) -> bool {
-        // Paths and git's configuration are looked at only where a command might run unasked.
-        command_of(input).and_then(analyse).is_some()
+        command_of(input).is_some_and(|line| looks_at_files(&self.lines.anywhere(line)))
     }
 
     fn expect(&self, context: &ToolContext) {
@@ -187,14 +192,9 @@ fn command_of(input: &Value) -> Option<&str> {
     input.get("command").and_then(Value::as_str)
 }
 
-/// Why a command may run unasked, if it may.
-fn why_harmless(command: &str, context: &ToolContext) -> Option<&'static str> {
-    let found = analyse(command)?;
-    let inside = |path: &&str| locate(path, context).is_ok_and(|place| is_inside(&place.real, context));
-    if !found.paths.iter().all(inside) || (found.is_git && config_runs_programs(&context.cwd)) {
-        return None;
-    }
-    Some("it is known to read only, inside the session's folders")
+fn part(text: &str, class: Class, why: &str) -> CommandPart {
+    let class = if class == Class::ReadOnly { "readonly" } else { "ask" };
+    CommandPart { text: text.to_owned(), class: class.to_owned(), why: why.to_owned() }
 }
 
 async fn run(input: &Input, context: &ToolContext) -> Result<ToolOutput, String> {
@@ -389,35 +389,36 @@ impl Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::testing::Scratch;
+    use crate::policy::Verdict as Permission;
+    use crate::tools::testing::{Scratch, decided};
     use serde_json::json;
     use std::os::unix::fs::symlink;
 
+    fn bash() -> Bash {
+        Bash::default()
+    }
+
     fn is_allowed(scratch: &Scratch, command: &str) -> bool {
-        let verdict = Bash.check_permission(&json!({"command": command}), &scratch.context());
-        matches!(verdict, ToolVerdict::Allow { .. })
+        decided(&bash(), &json!({"command": command}), &scratch.context()).verdict == Permission::Allow
     }
 
     #[test]
     fn what_only_reads_inside_runs_unasked() {
         let scratch = Scratch::new();
         scratch.write("f", "");
-        symlink("/etc", scratch.path("out")).unwrap();
+        symlink("/home", scratch.path("out")).unwrap();
         let inside = format!("cat {}", scratch.path("f").display());
         for (command, allowed) in [
             ("ls", true),
             ("cat f", true),
             (inside.as_str(), true),
             ("git status", true),
-            ("cat /etc/passwd", false),
+            ("cat /home/f", false),
             ("cat ../f", false),
-            ("cat out/passwd", false),
-            ("ls out", false),
+            ("cat out/f", false),
             ("rm f", false),
         ] {
             assert_eq!(is_allowed(&scratch, command), allowed, "{command}");
-            let reads = Bash.checks_read_files(&json!({"command": command}));
-            assert_eq!(reads, command != "rm f", "{command}: only where it might be allowed are its paths looked at");
         }
         scratch.write(".git/config", "[core]\n\tfsmonitor = ./evil\n");
         assert!(!is_allowed(&scratch, "git status"), "the folder's own git would run a program");
@@ -427,16 +428,16 @@ mod tests {
     /// Row B03: what only reads may run beside other calls, what may write does not.
     #[test]
     fn only_what_reads_runs_beside_others() {
-        let is_safe = |command: &str| Bash.concurrency_safe(&json!({"command": command}));
+        let is_safe = |command: &str| bash().concurrency_safe(&json!({"command": command}));
         assert!(is_safe("ls") && is_safe("git log --oneline"));
         assert!(!is_safe("rm f") && !is_safe("ls; rm f") && !is_safe("ls > f"));
-        assert!(!Bash.concurrency_safe(&json!({})), "what is not known is not safe");
+        assert!(!bash().concurrency_safe(&json!({})), "what is not known is not safe");
     }
 
     #[test]
     fn a_command_that_the_system_would_refuse_is_refused_before() {
         let context = Scratch::new().context();
-        let of = |bytes: usize| Bash.validate(&json!({"command": "x".repeat(bytes)}), &context);
+        let of = |bytes: usize| bash().validate(&json!({"command": "x".repeat(bytes)}), &context);
         assert_eq!(of(MAX_COMMAND_BYTES), Ok(()));
         assert!(of(MAX_COMMAND_BYTES + 1).unwrap_err().contains("put the text into a file with Write"));
     }
@@ -461,13 +462,13 @@ mod tests {
             let path = scratch.write("out", "one\ntwo\n");
             reported.push(report("make", Duration::from_secs(1), finished, path).await.unwrap());
         }
-        let refused = Bash.validate(&json!({}), &scratch.context()).unwrap_err();
+        let refused = bash().validate(&json!({}), &scratch.context()).unwrap_err();
         let lines = [
-            Bash.title(&input),
-            Bash.progress_text(&json!({"command": "make"}), &progress),
-            Bash.result_text(&reported[0]),
-            Bash.result_text(&reported[1]),
-            Bash.error_text(&refused),
+            bash().title(&input),
+            bash().progress_text(&json!({"command": "make"}), &progress),
+            bash().result_text(&reported[0]),
+            bash().result_text(&reported[1]),
+            bash().error_text(&refused),
         ];
         assert_eq!(
             lines,
@@ -485,20 +486,20 @@ mod tests {
     #[test]
     fn the_classifier_gets_the_command() {
         let input = json!({"command": "make test", "description": "Runs the tests", "timeout": 5});
-        assert_eq!(Bash.classifier_input(&input), "make test");
+        assert_eq!(bash().classifier_input(&input), "make test");
     }
 
     #[test]
     fn titles_and_previews() {
         let scratch = Scratch::new();
         let input = json!({"command": "make\n  test"});
-        assert_eq!(Bash.title(&input), "Bash: make test");
-        assert_eq!(Bash.title(&json!({})), "Bash");
-        let Some(Preview::Command { command, parts }) = Bash.preview(&input, &scratch.context()) else {
+        assert_eq!(bash().title(&input), "Bash: make test");
+        assert_eq!(bash().title(&json!({})), "Bash");
+        let Some(Preview::Command { command, parts }) = bash().preview(&input, &scratch.context()) else {
             panic!("a command")
         };
         assert_eq!((command.as_str(), parts.len(), parts[0].class.as_str()), ("make\n  test", 1, "ask"));
-        let Some(Preview::Command { parts, .. }) = Bash.preview(&json!({"command": "ls"}), &scratch.context()) else {
+        let Some(Preview::Command { parts, .. }) = bash().preview(&json!({"command": "ls"}), &scratch.context()) else {
             panic!("a command")
         };
         assert_eq!(parts[0].class, "readonly");

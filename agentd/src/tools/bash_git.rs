@@ -1,6 +1,8 @@
 //! Whether a folder's git configuration makes even `git status` run programs of its choosing. Called by
 //! Bash for git commands that only read. Reads the configuration, runs nothing.
 
+use super::paths::resolve;
+use super::tool::ToolContext;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -33,9 +35,14 @@ const MAX_CONFIG_BYTES: u64 = 1 << 20;
 const MAX_INDEX_BYTES: u64 = 64 << 20;
 
 /// Whether git, run in this folder, might run a program that the folder names. What can't be told counts as yes.
-/// Folders further up count too: git passes over a `.git` that it finds unusable.
-pub(super) fn config_runs_programs(cwd: &Path) -> bool {
-    cwd.ancestors().any(is_suspicious)
+/// Folders further up count too: git passes over a `.git` that it finds unusable. Where the session's folder is trusted,
+/// its own repository is, and any that it is in; not those inside it.
+pub(super) fn config_runs_programs(folder: &Path, context: &ToolContext) -> bool {
+    let trusted = context.trusted.then(|| resolve(&context.root)).flatten();
+    folder.ancestors().any(|dir| match &trusted {
+        Some(root) if root.starts_with(dir) => holds_repositories(&dir.join(".git")),
+        _ => is_suspicious(dir),
+    })
 }
 
 fn is_suspicious(dir: &Path) -> bool {
@@ -80,6 +87,11 @@ fn is_split(git: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tools::testing::Scratch;
+
+    fn config_runs_programs(folder: &Path) -> bool {
+        super::config_runs_programs(folder, &Scratch::new().context())
+    }
 
     #[test]
     fn plain_configurations_pass_and_others_do_not() {
@@ -164,5 +176,22 @@ mod tests {
             make(&config);
             assert!(config_runs_programs(dir.path()));
         }
+    }
+
+    #[test]
+    fn trust_covers_the_session_s_own_repository_and_none_inside_it() {
+        let scratch = Scratch::new();
+        let mut context = scratch.context();
+        let evil = "[core]\n\tfsmonitor = ./evil\n";
+        scratch.write(".git/config", evil);
+        scratch.write("sub/f", "");
+        let runs = |context: &ToolContext, folder: &str| super::config_runs_programs(&scratch.path(folder), context);
+        assert!(runs(&context, "") && runs(&context, "sub"));
+        context.trusted = true;
+        assert!(!runs(&context, "") && !runs(&context, "sub"));
+        scratch.write("sub/.git/config", evil);
+        assert!(runs(&context, "sub"), "a repository inside");
+        scratch.write(".git/index", b"DIRC\0\0\xE0\0 a repository inside");
+        assert!(runs(&context, ""), "git looks into the repositories inside");
     }
 }

@@ -1,6 +1,8 @@
 //! Which commands are known to read only, from a small list, by their text alone. Pure. Called by Bash.
 //! Anything that is not understood counts as writing: this saves questions, it is no protection.
 
+use crate::shell::{Access, Analysis, Class, Command, Doing, PathUse, World};
+
 /// Longer lines are not looked at.
 const MAX_COMMAND_CHARS: usize = 10_000;
 
@@ -122,8 +124,6 @@ const GIT_VALUED: &[&str] = &[
 pub(super) struct ReadOnly<'a> {
     /// What may be a path among its words.
     pub paths: Vec<&'a str>,
-    /// Whether it is git, which obeys the configuration of the folder it runs in.
-    pub is_git: bool,
 }
 
 /// What is known of a command; `None` unless it surely only reads.
@@ -136,13 +136,30 @@ pub(super) fn analyse(command: &str) -> Option<ReadOnly<'_>> {
     let words: Vec<&str> = command.split(' ').filter(|word| !word.is_empty()).collect();
     let program = PROGRAMS.iter().find(|program| words.starts_with(program.words))?;
     let paths = operands(program, words.get(program.words.len()..)?)?;
-    Some(ReadOnly { paths, is_git: program.words.first() == Some(&"git") })
+    Some(ReadOnly { paths })
 }
 
-/// Whether a command surely only reads, and only below the folder it runs in (links aside).
-pub(super) fn is_read_only(command: &str) -> bool {
-    let stays = |path: &&str| !path.starts_with('/') && !path.split(['/', ':']).any(|part| part == "..");
-    analyse(command).is_some_and(|found| found.paths.iter().all(stays))
+/// The analysis of a line that is not understood otherwise, from the list, if it is on it.
+pub(super) fn or_from_list(analysis: Analysis, line: &str, world: World<'_>) -> Analysis {
+    let Some(found) = analysis.refused.is_some().then(|| analyse(line)).flatten() else { return analysis };
+    let path = |text: &&str| PathUse {
+        path: Some(if text.starts_with('/') { (*text).to_owned() } else { format!("{}/{text}", world.cwd) }),
+        below: false,
+        access: Access::Read,
+        text: (*text).to_owned(),
+    };
+    let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let command = Command {
+        text: line.trim().to_owned(),
+        program: words.split(' ').next().map(str::to_owned),
+        plain: words.clone(),
+        forms: vec![words],
+        class: Class::ReadOnly,
+        doing: Doing::Other,
+        why: "it is known to read only".to_owned(),
+        paths: found.paths.iter().map(path).collect(),
+    };
+    Analysis { commands: vec![command], refused: None }
 }
 
 /// The words that are no options, if all options are known to be harmless.
@@ -190,6 +207,12 @@ fn is_number(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whether a command surely only reads, and only below the folder it runs in (links aside).
+    fn is_read_only(command: &str) -> bool {
+        let stays = |path: &&str| !path.starts_with('/') && !path.split(['/', ':']).any(|part| part == "..");
+        analyse(command).is_some_and(|found| found.paths.iter().all(stays))
+    }
 
     #[test]
     fn what_only_reads() {
@@ -269,7 +292,6 @@ mod tests {
     #[test]
     fn words_that_may_be_paths_are_given() {
         let found = analyse("cat -n /etc/x ../y").unwrap();
-        assert_eq!(found, ReadOnly { paths: vec!["/etc/x", "../y"], is_git: false });
-        assert!(analyse("git diff a").unwrap().is_git);
+        assert_eq!(found, ReadOnly { paths: vec!["/etc/x", "../y"] });
     }
 }

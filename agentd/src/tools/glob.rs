@@ -1,10 +1,12 @@
 //! Glob: files by the pattern of their path, newest first. Only reads folders.
 
 use super::input::{parse, schema};
-use super::matching;
-use super::paths::{Place, locate, reading, shown};
+use super::paths::{Place, locate, shown};
 use super::search_walk;
-use super::tool::{PermissionMatcher, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
+use super::tool::{PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
+use super::zones;
+use crate::policy::Subject;
+use crate::shell::Access;
 use futures::future::BoxFuture;
 use globset::{GlobBuilder, GlobMatcher};
 use proto::event::ToolKind;
@@ -60,10 +62,6 @@ impl Tool for Glob {
         false
     }
 
-    fn matcher(&self, input: &Value, context: &ToolContext) -> PermissionMatcher {
-        matching::by_path(input, "path", context)
-    }
-
     fn classifier_input(&self, input: &Value) -> String {
         self.title(input)
     }
@@ -72,11 +70,17 @@ impl Tool for Glob {
         Search::new(&parse(input)?, context).map(|_| ())
     }
 
-    fn check_permission(&self, input: &Value, context: &ToolContext) -> ToolVerdict {
-        match parse(input).and_then(|input| Search::new(&input, context)) {
-            Ok(search) => reading(&search.root, context),
-            Err(detail) => ToolVerdict::Ask { detail },
-        }
+    fn check_permission(&self, _input: &Value, _context: &ToolContext) -> ToolVerdict {
+        zones::place_decides()
+    }
+
+    fn subject(&self, input: &Value, context: &ToolContext) -> Subject {
+        zones::subject(
+            parse(input).and_then(|input| Search::new(&input, context)).map(|search| search.root),
+            Access::Read,
+            true,
+            context,
+        )
     }
 
     fn title(&self, input: &Value) -> String {
@@ -166,7 +170,8 @@ fn split_fixed(pattern: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::testing::{Scratch, assert_error, assert_ok};
+    use crate::policy::Verdict;
+    use crate::tools::testing::{Scratch, assert_error, assert_ok, decided};
     use serde_json::json;
     use std::fs::File;
     use std::time::Duration;
@@ -242,15 +247,12 @@ mod tests {
         let context = scratch.context();
         for (input, allowed) in [
             (json!({"pattern": "*"}), true),
-            (json!({"pattern": "/etc/*"}), false),
+            (json!({"pattern": "/etc/*"}), true),
+            (json!({"pattern": "/home/*"}), false),
             (json!({"pattern": "../**"}), false),
             (json!({"pattern": "*", "path": "/"}), false),
         ] {
-            assert_eq!(
-                matches!(Glob.check_permission(&input, &context), ToolVerdict::Allow { .. }),
-                allowed,
-                "{input}"
-            );
+            assert_eq!(decided(&Glob, &input, &context).verdict == Verdict::Allow, allowed, "{input}");
         }
         scratch.cancel.cancel();
         assert!(assert_error(&scratch.run(&Glob, json!({"pattern": "*"}))).contains("cancelled"));

@@ -1,9 +1,11 @@
 //! Grep: lines by a regular expression, on ripgrep's own crates. Only reads.
 
 use super::input::{parse, schema};
-use super::matching;
-use super::paths::{Place, locate, reading};
-use super::tool::{PermissionMatcher, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
+use super::paths::{Place, locate};
+use super::tool::{PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
+use super::zones;
+use crate::policy::Subject;
+use crate::shell::Access;
 use futures::future::BoxFuture;
 use proto::event::ToolKind;
 use schemars::JsonSchema;
@@ -114,10 +116,6 @@ impl Tool for Grep {
         false
     }
 
-    fn matcher(&self, input: &Value, context: &ToolContext) -> PermissionMatcher {
-        matching::by_path(input, "path", context)
-    }
-
     fn classifier_input(&self, input: &Value) -> String {
         self.title(input)
     }
@@ -129,11 +127,12 @@ impl Tool for Grep {
         search::walk(&input, &root).map(|_| ())
     }
 
-    fn check_permission(&self, input: &Value, context: &ToolContext) -> ToolVerdict {
-        match parse::<Input>(input).and_then(|input| input.root(context)) {
-            Ok(place) => reading(&place, context),
-            Err(detail) => ToolVerdict::Ask { detail },
-        }
+    fn check_permission(&self, _input: &Value, _context: &ToolContext) -> ToolVerdict {
+        zones::place_decides()
+    }
+
+    fn subject(&self, input: &Value, context: &ToolContext) -> Subject {
+        zones::subject(parse::<Input>(input).and_then(|input| input.root(context)), Access::Read, true, context)
     }
 
     fn title(&self, input: &Value) -> String {

@@ -5,9 +5,9 @@ mod bash;
 mod bash_cwd;
 mod bash_exit;
 mod bash_git;
+mod bash_lines;
 mod bash_path;
 mod bash_readonly;
-mod bash_rule;
 mod binary_kind;
 mod checkpoint;
 mod definition;
@@ -19,7 +19,6 @@ mod glob;
 mod grep;
 mod input;
 mod large_result;
-mod matching;
 mod mcp_name;
 mod output_schema;
 mod paths;
@@ -30,6 +29,7 @@ mod registry;
 mod restore;
 mod schema_check;
 mod search_walk;
+mod secrets;
 #[cfg(feature = "sleep")]
 mod sleep;
 mod structured_output;
@@ -37,6 +37,7 @@ mod text_file;
 mod tool;
 mod tool_search;
 mod write;
+mod zones;
 
 pub use definition::Definition;
 pub use large_result::{Fitted, Part, put_away, shorten};
@@ -46,7 +47,7 @@ pub use read_state::{FileState, ReadState};
 pub use registry::{Permitted, Registered, Registry};
 pub use restore::{Restored, restore};
 pub use structured_output::StructuredOutput;
-pub use tool::{FileChange, PermissionMatcher, Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
+pub use tool::{FileChange, Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict, own_check};
 pub use tool_search::{TOOL_SEARCH, ToolSearch};
 
 #[cfg(test)]

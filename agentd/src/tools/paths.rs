@@ -1,7 +1,7 @@
-//! Where a path leads: into the session's folders, out of them, or to a file that no mode may change
-//! unasked. Called by the file tools and by Bash. Reads links, opens nothing.
+//! Where a path leads, all links followed, and whether that is in the session's folders. Called by the file tools and by
+//! Bash; what kind of place it is is said by `zones`. Reads links, opens nothing.
 
-use super::tool::{ToolContext, ToolVerdict};
+use super::tool::ToolContext;
 use crate::base::environment::Environment;
 use crate::policy::Places;
 use std::ffi::OsString;
@@ -9,49 +9,6 @@ use std::path::{Component, Path, PathBuf};
 
 /// Links on one path; the kernel's own limit.
 const MAX_LINKS: usize = 40;
-
-/// Folders in which other programs keep what they run or obey.
-const PROTECTED_DIRS: [&str; 11] =
-    [".git", ".vscode", ".idea", ".husky", ".cargo", ".devcontainer", ".yarn", ".mvn", ".claude", ".agentd", ".ssh"];
-/// Such files.
-const PROTECTED_FILES: [&str; 36] = [
-    ".gitconfig",
-    ".gitmodules",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_aliases",
-    ".bash_logout",
-    ".zshrc",
-    ".zprofile",
-    ".zshenv",
-    ".zlogin",
-    ".zlogout",
-    ".profile",
-    ".envrc",
-    ".npmrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".pnp.cjs",
-    ".pnp.loader.mjs",
-    ".pnpmfile.cjs",
-    "bunfig.toml",
-    ".bunfig.toml",
-    ".bazelrc",
-    ".bazelversion",
-    ".bazeliskrc",
-    ".pre-commit-config.yaml",
-    "lefthook.yml",
-    "lefthook.yaml",
-    ".lefthook.yml",
-    "gradle-wrapper.properties",
-    "maven-wrapper.properties",
-    ".devcontainer.json",
-    ".ripgreprc",
-    "pyrightconfig.json",
-    ".mcp.json",
-    ".claude.json",
-];
 
 /// A path of a tool's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,54 +69,19 @@ pub(super) fn shown(path: &Path, context: &ToolContext) -> String {
     }
 }
 
-/// The verdict on reading it.
-pub(super) fn reading(place: &Place, context: &ToolContext) -> ToolVerdict {
-    if is_inside(&place.real, context) || in_folder(&place.real, &context.outputs_dir) {
-        ToolVerdict::Allow { detail: "it only reads, inside the session's folders".to_owned() }
-    } else {
-        ToolVerdict::Ask { detail: format!("{} is outside the session's folders", place.real.display()) }
-    }
-}
-
-/// The verdict on changing it.
-pub(super) fn changing(place: &Place, context: &ToolContext) -> ToolVerdict {
-    if is_protected(&place.real) || is_protected(&place.path) {
-        return ToolVerdict::Safety {
-            detail: format!("{} is protected: other programs run or obey what is in it", place.real.display()),
-        };
-    }
-    if is_inside(&place.real, context) {
-        ToolVerdict::AskEdit { detail: format!("it changes {}", shown(&place.path, context)) }
-    } else {
-        ToolVerdict::Ask { detail: format!("{} is outside the session's folders", place.real.display()) }
-    }
-}
-
 /// Whether a resolved path is in one of the session's folders.
 pub(super) fn is_inside(real: &Path, context: &ToolContext) -> bool {
     std::iter::once(&context.root).chain(context.additional_directories.iter()).any(|folder| in_folder(real, folder))
 }
 
-fn in_folder(real: &Path, folder: &Path) -> bool {
+/// Whether a resolved path is in a folder, whose links are followed.
+pub(super) fn in_folder(real: &Path, folder: &Path) -> bool {
     resolve(folder).is_some_and(|folder| real.starts_with(folder))
-}
-
-/// Whether other programs run or obey what is at this path. Letter case is ignored, as some file systems do.
-fn is_protected(path: &Path) -> bool {
-    let names: Vec<String> =
-        path.components().map(|part| part.as_os_str().to_string_lossy().to_ascii_lowercase()).collect();
-    let next_is = |at: usize, wanted: &str| names.get(at + 1).is_some_and(|name| name == wanted);
-    let in_protected_dir = names.iter().enumerate().any(|(at, name)| match name.as_str() {
-        ".claude" => !next_is(at, "worktrees"),
-        ".config" => next_is(at, "git"),
-        name => PROTECTED_DIRS.contains(&name),
-    });
-    in_protected_dir || names.last().is_some_and(|name| PROTECTED_FILES.contains(&name.as_str()))
 }
 
 /// Follows all links of an absolute path. Unlike `canonicalize` it also resolves what does not exist yet,
 /// and a link to nothing: a write would create its target. `None` if there are too many links.
-fn resolve(path: &Path) -> Option<PathBuf> {
+pub(super) fn resolve(path: &Path) -> Option<PathBuf> {
     steps(path)?.pop()
 }
 
@@ -202,66 +124,36 @@ fn parts_reversed(path: &Path) -> Vec<OsString> {
         .collect()
 }
 
+/// A path without `.` and `..`, by its text alone.
+pub(super) fn lexically_clean(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                clean.pop();
+            }
+            Component::CurDir => {}
+            part => clean.push(part),
+        }
+    }
+    clean
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tools::testing::Scratch;
     use std::os::unix::fs::symlink;
 
-    fn change(scratch: &Scratch, path: &str) -> ToolVerdict {
-        let context = scratch.context();
-        changing(&locate(path, &context).unwrap(), &context)
-    }
-
-    #[test]
-    fn inside_outside_and_protected() {
-        let scratch = Scratch::new();
-        for path in ["a", "new/deep/b", "./a/../b", "x/.claude/worktrees/f", ".config/other", "src/git/x"] {
-            assert!(matches!(change(&scratch, path), ToolVerdict::AskEdit { .. }), "{path}");
-        }
-        for path in ["../a", "/etc/x", "a/../../b"] {
-            assert!(matches!(change(&scratch, path), ToolVerdict::Ask { .. }), "{path}");
-        }
-        for path in [
-            ".git/config",
-            ".GIT/hooks/x",
-            ".claude/settings.json",
-            ".agentd/settings.json",
-            "sub/.vscode/tasks.json",
-            ".bashrc",
-            ".mcp.json",
-            ".config/git/config",
-            "a/../.git/config",
-            ".envrc",
-            "/home/x/.bashrc",
-        ] {
-            assert!(matches!(change(&scratch, path), ToolVerdict::Safety { .. }), "{path}");
-        }
-    }
-
     #[test]
     fn links_are_followed_even_to_nothing() {
         let scratch = Scratch::new();
-        symlink("/etc", scratch.path("out")).unwrap();
         symlink("/nowhere/file", scratch.path("dangling")).unwrap();
-        symlink(".git/config", scratch.path("innocent")).unwrap();
         symlink("loop", scratch.path("loop")).unwrap();
-        assert!(matches!(change(&scratch, "out/passwd"), ToolVerdict::Ask { .. }));
-        assert!(matches!(change(&scratch, "dangling"), ToolVerdict::Ask { .. }));
-        assert!(matches!(change(&scratch, "innocent"), ToolVerdict::Safety { .. }));
-        assert!(locate("loop/x", &scratch.context()).unwrap_err().contains("too many links"));
-    }
-
-    #[test]
-    fn reads_are_free_inside_and_in_the_outputs() {
-        let scratch = Scratch::new();
         let context = scratch.context();
-        let read = |path: &str| reading(&locate(path, &context).unwrap(), &context);
-        assert!(matches!(read(".git/config"), ToolVerdict::Allow { .. }));
-        assert!(matches!(read(context.outputs_dir.join("a.txt").to_str().unwrap()), ToolVerdict::Allow { .. }));
-        assert!(matches!(read("/etc/passwd"), ToolVerdict::Ask { .. }));
-        assert!(matches!(read("~/x"), ToolVerdict::Ask { .. }));
-        assert!(matches!(read("~"), ToolVerdict::Ask { .. }), "home itself, not a folder of that name");
+        assert_eq!(locate("dangling", &context).unwrap().real, Path::new("/nowhere/file"));
+        assert!(locate("loop/x", &context).unwrap_err().contains("too many links"));
+        assert_eq!(locate("~", &context).unwrap().path, crate::base::paths::home(&context.env).join(""));
     }
 
     #[test]
@@ -275,20 +167,7 @@ mod tests {
         let place = |path: &str| locate(sessions.join(path).to_str().unwrap(), &context).unwrap();
         assert_eq!(place("ses_a/outputs/x.txt").real, own.canonicalize().unwrap());
         for path in ["ses_a/outputs/y.txt", "ses_b/outputs/x.txt", "ses_a/checkpoints/x.txt", "ses_a/x.txt"] {
-            let other = place(path);
-            assert!(matches!(reading(&other, &context), ToolVerdict::Ask { .. }), "{path}: {other:?}");
+            assert!(!in_folder(&place(path).real, &context.outputs_dir), "{path}");
         }
-    }
-
-    #[test]
-    fn an_additional_folder_counts_as_inside() {
-        let scratch = Scratch::new();
-        let mut context = scratch.context();
-        let other = tempfile::tempdir().unwrap();
-        let file = other.path().join("f");
-        let place = locate(file.to_str().unwrap(), &context).unwrap();
-        assert!(matches!(changing(&place, &context), ToolVerdict::Ask { .. }));
-        context.additional_directories = std::sync::Arc::from([other.path().to_owned()]);
-        assert!(matches!(changing(&place, &context), ToolVerdict::AskEdit { .. }));
     }
 }

@@ -3,11 +3,13 @@
 
 use super::binary_kind::{self, Kind};
 use super::input::{parse, schema};
-use super::matching;
-use super::paths::{Place, locate, reading, shown};
+use super::paths::{Place, locate, shown};
 use super::picture::{self, Picture};
 use super::text_file::{self, MAX_WHOLE_BYTES};
-use super::tool::{PermissionMatcher, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict, with_absolute_path};
+use super::tool::{PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict, with_absolute_path};
+use super::zones;
+use crate::policy::Subject;
+use crate::shell::Access;
 use base64::Engine as _;
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
@@ -89,15 +91,17 @@ impl Tool for Read {
         locate(&input.file_path, context).map(|_| ())
     }
 
-    fn check_permission(&self, input: &Value, context: &ToolContext) -> ToolVerdict {
-        match parse::<Input>(input).and_then(|input| locate(&input.file_path, context)) {
-            Ok(place) => reading(&place, context),
-            Err(detail) => ToolVerdict::Ask { detail },
-        }
+    fn check_permission(&self, _input: &Value, _context: &ToolContext) -> ToolVerdict {
+        zones::place_decides()
     }
 
-    fn matcher(&self, input: &Value, context: &ToolContext) -> PermissionMatcher {
-        matching::by_path(input, "file_path", context)
+    fn subject(&self, input: &Value, context: &ToolContext) -> Subject {
+        zones::subject(
+            parse::<Input>(input).and_then(|input| locate(&input.file_path, context)),
+            Access::Read,
+            false,
+            context,
+        )
     }
 
     fn classifier_input(&self, input: &Value) -> String {

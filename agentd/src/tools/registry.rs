@@ -85,7 +85,7 @@ impl Registry {
     #[must_use]
     pub fn builtin() -> Self {
         let mut tools: Vec<Arc<dyn Tool>> = vec![
-            Arc::new(bash::Bash),
+            Arc::new(bash::Bash::default()),
             Arc::new(edit::Edit),
             Arc::new(glob::Glob),
             Arc::new(grep::Grep),

@@ -2,6 +2,7 @@
 
 use super::{Progress, PromptOptions, ReadState, Tool, ToolContext, ToolOutput};
 use crate::base::environment::Environment;
+use crate::policy::{Call, Decision, Policy};
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
 use proto::event::ToolKind;
@@ -56,6 +57,7 @@ impl Scratch {
             bash: crate::config::BashSettings::default(),
             kill_grace: std::time::Duration::from_millis(100),
             user_modified: false,
+            trusted: false,
         }
     }
 
@@ -68,6 +70,13 @@ impl Scratch {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(tool.call(input, context))
     }
+}
+
+/// What becomes of a call in mode `default`, without any rule.
+pub(super) fn decided(tool: &dyn Tool, input: &Value, context: &ToolContext) -> Decision {
+    let policy = Policy { places: super::places(&context.root, &context.env), ..Policy::default() };
+    let (own, subject) = (super::own_check(tool, input, context), tool.subject(input, context));
+    crate::policy::decide(&policy, Call::new(tool.name(), input, &subject, &own))
 }
 
 pub(super) fn text_of(output: &ToolOutput) -> String {

@@ -2,7 +2,7 @@
 
 use crate::base::environment::Environment;
 use crate::event::ContextChange;
-use crate::policy::Subject;
+use crate::policy::{OwnCheck, Subject};
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
 use proto::event::{FileCheckpoint, ProgressStream, ToolCause, ToolKind};
@@ -32,9 +32,6 @@ impl PromptOptions {
         self.tools.iter().any(|name| name == tool)
     }
 }
-
-/// Says of a rule's content, such as `git *`, whether it speaks of a call. Made once for a call, asked for many rules.
-pub type PermissionMatcher = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// A tool, built in or from an MCP server (row T01). Predicates take the input, since `ls` and `rm` are one tool;
 /// they fail closed (row T06).
@@ -169,18 +166,14 @@ pub trait Tool: Send + Sync {
         super::schema_check::check(input, &schema_of(self))
     }
 
-    /// What the tool itself thinks of the call; rules and modes are laid over it by `policy`. May read files.
+    /// What the tool itself thinks of the call, beside what the call is about: that, rules and modes are weighed by
+    /// `policy`. May read files.
     fn check_permission(&self, _input: &Value, _context: &ToolContext) -> ToolVerdict {
         ToolVerdict::Ask { detail: format!("{} may change something", self.name()) }
     }
 
-    /// Reads the call once, to say of the content of many rules whether it speaks of this call (row T13). It may
-    /// say so of too many: it is for what tightens (deny and ask rules, conditions of hooks), never for what widens.
-    fn matcher(&self, input: &Value, _context: &ToolContext) -> PermissionMatcher {
-        super::matching::by_field(input)
-    }
-
-    /// What the call is about, for rules and safety checks. May look at files.
+    /// What the call is about, for rules and safety checks: made once for a call, looked at for many rules (row T13). May
+    /// look at files.
     fn subject(&self, _input: &Value, _context: &ToolContext) -> Subject {
         Subject::Fields
     }
@@ -229,7 +222,7 @@ pub(super) fn schema_of(tool: &(impl Tool + ?Sized)) -> Value {
 /// What a tool thinks of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolVerdict {
-    /// It only reads, inside the session's folders.
+    /// It has nothing against it: it only reads, or what the call is about decides.
     Allow {
         /// One sentence for people.
         detail: String,
@@ -254,6 +247,19 @@ pub enum ToolVerdict {
         /// One sentence for people and for the model.
         detail: String,
     },
+}
+
+/// What a tool thinks of a call, as permission weighs it.
+#[must_use]
+pub fn own_check(tool: &dyn Tool, input: &Value, context: &ToolContext) -> OwnCheck {
+    match tool.check_permission(input, context) {
+        ToolVerdict::Deny { detail } => OwnCheck::Forbidden(detail),
+        _ if tool.requires_user_interaction() => OwnCheck::NeedsPerson(format!("{} asks a person", tool.name())),
+        ToolVerdict::Allow { detail } => OwnCheck::Reads(detail),
+        ToolVerdict::AskEdit { detail } => OwnCheck::Edits(detail),
+        ToolVerdict::Ask { detail } => OwnCheck::Unsure(detail),
+        ToolVerdict::Safety { detail } => OwnCheck::Unsafe(detail),
+    }
 }
 
 /// What a call may use.
@@ -289,6 +295,8 @@ pub struct ToolContext {
     pub kill_grace: std::time::Duration,
     /// Whether a person or a hook changed the model's input (row X08).
     pub user_modified: bool,
+    /// Whether a person trusts the session's folder: its own git configuration may run programs then.
+    pub trusted: bool,
 }
 
 /// A part of a running call's output.

@@ -4,13 +4,13 @@
 use super::checkpoint;
 use super::diff;
 use super::input::{parse, schema};
-use super::matching;
-use super::paths::{Place, changing, locate, shown};
+use super::paths::{Place, locate, shown};
 use super::read_state::Knowledge;
 use super::text_file::{self, Loaded};
-use super::tool::{
-    FileChange, PermissionMatcher, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict, with_absolute_path,
-};
+use super::tool::{FileChange, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict, with_absolute_path};
+use super::zones;
+use crate::policy::Subject;
+use crate::shell::Access;
 use futures::future::BoxFuture;
 use proto::event::ToolKind;
 use proto::permission::Preview;
@@ -70,19 +70,21 @@ impl Tool for Write {
         plan(parse(input)?, context).map(|_| ())
     }
 
-    fn check_permission(&self, input: &Value, context: &ToolContext) -> ToolVerdict {
-        match parse::<Input>(input).and_then(|input| locate(&input.file_path, context)) {
-            Ok(place) => changing(&place, context),
-            Err(detail) => ToolVerdict::Ask { detail },
-        }
+    fn check_permission(&self, _input: &Value, _context: &ToolContext) -> ToolVerdict {
+        zones::place_decides()
+    }
+
+    fn subject(&self, input: &Value, context: &ToolContext) -> Subject {
+        zones::subject(
+            parse::<Input>(input).and_then(|input| locate(&input.file_path, context)),
+            Access::Write,
+            false,
+            context,
+        )
     }
 
     fn observable_input(&self, input: &Value, context: &ToolContext) -> Option<Value> {
         with_absolute_path(input, context)
-    }
-
-    fn matcher(&self, input: &Value, context: &ToolContext) -> PermissionMatcher {
-        matching::by_path(input, "file_path", context)
     }
 
     fn classifier_input(&self, input: &Value) -> String {

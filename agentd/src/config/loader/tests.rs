@@ -40,6 +40,28 @@ fn an_entry_that_is_no_rule_is_told_wherever_it_stands() {
 }
 
 #[test]
+fn a_rule_without_effect_is_kept_and_told() {
+    for (list, rule, told) in [
+        ("allow", "Bash(git *)", None),
+        ("allow", "mcp__*", Some("it allows nothing: name the tool")),
+        ("allow", "Sleep(duration_ms:5)", Some("it allows nothing: a field of Sleep's input")),
+        ("deny", "Sleep(duration_ms:5)", None),
+        ("deny", "Write(src/**)", Some("it is never consulted: rules on paths are written as Edit(path)")),
+        ("ask", "Sleep(long)", Some("it speaks of no call")),
+    ] {
+        let loaded = load(&format!(r#"{{"permissions": {{"{list}": ["Bash(ls)", "{rule}"]}}}}"#));
+        let messages = messages(&loaded);
+        assert_eq!(messages.len(), usize::from(told.is_some()), "{messages:?}");
+        for message in messages {
+            let start = format!("line 1: permissions.{list}[1]: the rule {rule} has no effect: {}", told.unwrap());
+            assert!(message.starts_with(&start), "{message}");
+        }
+        let permissions = &loaded.settings.permissions;
+        assert_eq!([&permissions.allow[..], &permissions.ask, &permissions.deny].concat(), ["Bash(ls)", rule]);
+    }
+}
+
+#[test]
 fn a_stronger_layer_wins_and_lists_merge() {
     let layers = [".claude/settings.json", USER, "given.json", "managed.json"];
     for top in 0..layers.len() {

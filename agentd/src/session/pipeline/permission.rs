@@ -6,9 +6,9 @@ use super::input::CallInput;
 use super::validate::{blocking, replace};
 use super::{CallJob, NotRun, ToolMessage};
 use crate::base::ids;
-use crate::policy::{self, Call, Decision, HookSays, OwnCheck, Verdict};
+use crate::policy::{self, Call, Decision, HookSays, Verdict};
 use crate::session::approvals::Answer;
-use crate::tools::{Tool, ToolVerdict};
+use crate::tools::{Tool, own_check};
 use proto::permission::{DecisionReason, PermissionRequest, ReasonType, RuleScope, Suggestion};
 use serde_json::Value;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ async fn decide(
 ) -> Result<Decision, NotRun> {
     let (own, seen, context) = (Arc::clone(tool), input.seen().clone(), job.context.clone());
     let reads_files = tool.checks_read_files(input.seen());
-    let look = move || (own_check(own.as_ref(), own.check_permission(&seen, &context)), own.subject(&seen, &context));
+    let look = move || (own_check(own.as_ref(), &seen, &context), own.subject(&seen, &context));
     let (own, subject) = blocking(job, reads_files, look).await?;
     let hook = opinion.map(|opinion| match opinion {
         Opinion::Allow(reason) => HookSays::Allow(reason),
@@ -109,17 +109,6 @@ async fn ask(
 
 fn denied(reason: &DecisionReason) -> NotRun {
     NotRun::Denied { text: format!("Not allowed: {}. Nothing was run.", reason.detail), stops_turn: false }
-}
-
-fn own_check(tool: &dyn Tool, verdict: ToolVerdict) -> OwnCheck {
-    match verdict {
-        ToolVerdict::Deny { detail } => OwnCheck::Forbidden(detail),
-        _ if tool.requires_user_interaction() => OwnCheck::NeedsPerson(format!("{} asks a person", tool.name())),
-        ToolVerdict::Allow { detail } => OwnCheck::Reads(detail),
-        ToolVerdict::AskEdit { detail } => OwnCheck::Edits(detail),
-        ToolVerdict::Ask { detail } => OwnCheck::Unsure(detail),
-        ToolVerdict::Safety { detail } => OwnCheck::Unsafe(detail),
-    }
 }
 
 /// What can be remembered with a yes: for a command, that command to the letter; for an edit, edits. A

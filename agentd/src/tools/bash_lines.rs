@@ -1,0 +1,133 @@
+//! A line of Bash as permission sees it: its analysis, made once for a call, and its commands with the files that they
+//! use. Called by Bash. Looks files up, opens nothing but git's configuration.
+
+use super::bash_git::config_runs_programs;
+use super::bash_path::foreign_program;
+use super::paths::resolve;
+use super::tool::ToolContext;
+use super::zones::{command_use, is_stream};
+use crate::base::paths::home;
+use crate::policy::{CommandUse, Commands, FileUse};
+use crate::shell::{Access, Analysis, Class, Command, World, analyse};
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Analyses that are kept: a call is looked at several times within a moment, beside others of its round.
+const KEPT: usize = 16;
+
+/// The analyses of the last lines.
+#[derive(Default)]
+pub(super) struct Lines(Mutex<VecDeque<Known>>);
+
+struct Known {
+    line: String,
+    cwd: String,
+    home: String,
+    analysis: Arc<Analysis>,
+}
+
+impl Lines {
+    /// The analysis of a line that starts where the session's shell stands.
+    pub fn analysis(&self, line: &str, context: &ToolContext) -> Arc<Analysis> {
+        let (cwd, home) = (resolve(&context.cwd), home(&context.env));
+        match (cwd.as_deref().and_then(Path::to_str), home.to_str()) {
+            (Some(cwd), Some(home)) => self.of(line, World { cwd, home }),
+            _ => {
+                let refused = Some("the name of the folder or of home is no text".to_owned());
+                Arc::new(Analysis { refused, ..Analysis::default() })
+            }
+        }
+    }
+
+    /// The analysis of a line of which only the commands count, wherever its paths lead.
+    pub fn anywhere(&self, line: &str) -> Arc<Analysis> {
+        self.of(line, World { cwd: "/", home: "/" })
+    }
+
+    fn of(&self, line: &str, world: World<'_>) -> Arc<Analysis> {
+        let is_same = |known: &&Known| known.line == line && known.cwd == world.cwd && known.home == world.home;
+        // What is kept is whole at each moment; a panic elsewhere leaves nothing half-done.
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept.iter().find(is_same) {
+            return Arc::clone(&known.analysis);
+        }
+        drop(kept);
+        let analysis = Arc::new(super::bash_readonly::or_from_list(analyse(line, world), line, world));
+        let (line, cwd, home) = (line.to_owned(), world.cwd.to_owned(), world.home.to_owned());
+        kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.truncate(KEPT - 1);
+        kept.push_front(Known { line, cwd, home, analysis: Arc::clone(&analysis) });
+        analysis
+    }
+}
+
+/// Whether judging the commands of a line means looking at files.
+pub(super) fn looks_at_files(analysis: &Analysis) -> bool {
+    analysis.commands.iter().any(|command| command.class != Class::Unknown || !command.paths.is_empty())
+}
+
+/// The commands of a line with the files that they use. What would be harmless by its words alone is not where a name
+/// may stand for another program, or where git may run programs that a folder names.
+pub(super) fn commands(line: &str, analysis: &Analysis, context: &ToolContext) -> Commands {
+    let mut parts: Vec<CommandUse> = analysis.commands.iter().map(|command| command_part(command, context)).collect();
+    let known = |part: &CommandUse| part.class != Class::Unknown;
+    if parts.iter().any(known)
+        && let Some(why) = foreign_program(analysis, context)
+    {
+        for part in parts.iter_mut().filter(|part| part.class != Class::Unknown) {
+            (part.class, part.why) = (Class::Unknown, why.clone());
+        }
+    }
+    if parts.iter().any(|part| known(part) && names_git(part)) && git_may_run_programs(&parts, context) {
+        for part in parts.iter_mut().filter(|part| part.class != Class::Unknown && names_git(part)) {
+            part.class = Class::Unknown;
+            part.why = "git may run programs here that the folder's own configuration names".to_owned();
+        }
+    }
+    Commands { line: line.to_owned(), parts, refused: analysis.refused.clone() }
+}
+
+fn command_part(command: &Command, context: &ToolContext) -> CommandUse {
+    let mut part = CommandUse {
+        text: command.text.clone(),
+        plain: command.plain.clone(),
+        forms: command.forms.clone(),
+        class: command.class,
+        why: command.why.clone(),
+        files: Vec::new(),
+        unknown_path: None,
+        removes_unknown: false,
+    };
+    for used in &command.paths {
+        let path = used.path.as_deref();
+        if path.is_some_and(|path| is_stream(Path::new(path)) && used.access != Access::Remove) {
+            continue;
+        }
+        match path.and_then(|path| command_use(path, &used.text, used.access, used.below, context)) {
+            Some(file) => part.files.push(file),
+            None => {
+                part.unknown_path.get_or_insert_with(|| used.text.clone());
+                part.removes_unknown |= used.access == Access::Remove;
+            }
+        }
+    }
+    part
+}
+
+/// Whether git may be run by a command, also through another program.
+fn names_git(part: &CommandUse) -> bool {
+    part.text
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '-' && letter != '_')
+        .any(|word| word == "git")
+}
+
+/// Git is run where the shell stands, or where the line goes first.
+fn git_may_run_programs(parts: &[CommandUse], context: &ToolContext) -> bool {
+    let moves = parts.iter().filter(|part| part.plain.starts_with("cd ") || part.plain.starts_with("pushd "));
+    let folders = moves.flat_map(|part| &part.files).map(|file: &FileUse| file.real.as_path());
+    folders.chain([context.cwd.as_path()]).any(|folder| config_runs_programs(folder, context))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+//! Lines with their analyses given.
