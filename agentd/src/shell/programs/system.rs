@@ -56,7 +56,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         )
         .doing(Doing::Search),
     ),
-    table("pidof", options("sxcqo:S:", "")),
+    table("pidof", options("sxcq", "")),
     table(
         "pstree",
         options(
@@ -68,7 +68,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     ),
     table("fuser", options("avun:", "all verbose user namespace=")),
     table("getconf", options("a", "").at_most(2)),
-    table("locale", options("amckv", "all-locales charmaps category-name keyword-name verbose").no_option_harms()),
+    table("locale", options("ack", "all-locales category-name keyword-name")),
     table(
         "lscpu",
         options("abB?C?cJe?p?sxy", "all online bytes caches? offline json extended? parse? hex physical output-all")

@@ -195,8 +195,8 @@ pub(super) const PROGRAMS: &[Program] = &[
     ),
 ];
 
-/// `xxd` reads an option by its first letter alone (`-ps` is `-p`), so it has no bundles, and it writes to its second
-/// operand.
+/// `xxd` reads an option by its first letter alone (`-ps` is `-p`), so it has no bundles; and it writes to its second
+/// operand, which is any word after the first.
 fn xxd(name: &str, args: &[Arg]) -> Judgement {
     const FLAGS: &[&str] =
         &["-a", "-autoskip", "-b", "-bits", "-C", "-d", "-e", "-E", "-i", "-p", "-ps", "-plain", "-postscript", "-u"];
@@ -205,10 +205,12 @@ fn xxd(name: &str, args: &[Arg]) -> Judgement {
     let mut operands = Vec::new();
     while let Some(word) = words.next() {
         match word {
+            _ if !operands.is_empty() => operands.push(word),
             Arg::Literal(text) if FLAGS.contains(&text.as_str()) => {}
             Arg::Literal(text) if VALUED.contains(&text.as_str()) => match words.next() {
-                None | Some(Arg::Literal(_)) => {}
-                Some(value) => return Judgement::Unknown(refused(name, value)),
+                Some(Arg::Literal(_)) => {}
+                // Without a value, the option is a file to write to.
+                value => return Judgement::Unknown(refused(name, value.unwrap_or(word))),
             },
             Arg::Literal(text) if text == "--version" || text == "-v" => {}
             Arg::Literal(text) if is_attached_number(text) => {}
@@ -265,7 +267,16 @@ mod tests {
     fn xxd_has_no_bundles() {
         only_read(&["xxd", "xxd -p", "xxd -ps a", "xxd -l 16 a", "xxd -l16 -c 8 a", "xxd -s 0x10 -g 1 a", "xxd -b a"]);
         ask(&["xxd -r a b", "xxd -r -p a b", "xxd a b", "xxd -ps a b", "xxd -l 16 a b", "xxd -l … a", "xxd *"]);
-        ask(&["xxd -revert a b", "xxd -pr a b", "xxd --r a b", "xxd … b", "xxd -c1r a"]);
+        ask(&[
+            "xxd -revert a b",
+            "xxd -pr a b",
+            "xxd --r a b",
+            "xxd … b",
+            "xxd -c1r a",
+            "xxd a -o",
+            "xxd -o",
+            "xxd a -l8",
+        ]);
     }
 
     #[test]
