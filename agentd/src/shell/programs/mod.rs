@@ -10,6 +10,7 @@ mod git;
 mod network;
 mod options;
 mod processes;
+mod sed;
 mod system;
 mod text;
 mod versions;
@@ -100,6 +101,7 @@ const FAMILIES: &[&[Program]] = &[
     files::PROGRAMS,
     git::PROGRAMS,
     network::PROGRAMS,
+    sed::PROGRAMS,
     system::PROGRAMS,
     text::PROGRAMS,
 ];
@@ -123,13 +125,18 @@ mod tests {
 
     /// Judges a line, split at blanks. `src/…` is one word and `src/*` are many that begin so.
     fn judged(line: &str) -> Judgement {
-        let mut words = line.split(' ').map(|word| match (word.strip_suffix('*'), word.strip_suffix('…')) {
+        judged_words(&line.split(' ').collect::<Vec<_>>())
+    }
+
+    /// Judges words of which any may hold blanks.
+    pub(super) fn judged_words(words: &[&str]) -> Judgement {
+        let mut args = words.iter().map(|word| match (word.strip_suffix('*'), word.strip_suffix('…')) {
             (Some(prefix), _) => Arg::Many(prefix.to_owned()),
             (None, Some(prefix)) => Arg::One(prefix.to_owned()),
-            (None, None) => Arg::Literal(word.to_owned()),
+            (None, None) => Arg::Literal((*word).to_owned()),
         });
-        let Some(Arg::Literal(name)) = words.next() else { panic!("{line}: no name") };
-        judge(&name, &words.collect::<Vec<_>>())
+        let Some(Arg::Literal(name)) = args.next() else { panic!("{words:?}: no name") };
+        judge(&name, &args.collect::<Vec<_>>())
     }
 
     /// Fails for each line that doesn't only read.
@@ -147,10 +154,30 @@ mod tests {
         expect(lines, "Edits");
     }
 
+    /// As [`only_read`], of words.
+    pub(super) fn only_read_words(lines: &[&[&str]]) {
+        expect_words(lines, "ReadOnly");
+    }
+
+    /// As [`ask`], of words.
+    pub(super) fn ask_words(lines: &[&[&str]]) {
+        expect_words(lines, "Unknown");
+    }
+
+    /// As [`edit`], of words.
+    pub(super) fn edit_words(lines: &[&[&str]]) {
+        expect_words(lines, "Edits");
+    }
+
     fn expect(lines: &[&str], class: &str) {
+        let lines: Vec<Vec<&str>> = lines.iter().map(|line| line.split(' ').collect()).collect();
+        expect_words(&lines.iter().map(Vec::as_slice).collect::<Vec<_>>(), class);
+    }
+
+    fn expect_words(lines: &[&[&str]], class: &str) {
         let wrong: Vec<String> = lines
             .iter()
-            .map(|line| (line, judged(line)))
+            .map(|line| (line.join(" "), judged_words(line)))
             .filter(|(_, judgement)| {
                 let judged = match judgement {
                     Judgement::Known(known) => format!("{:?}", known.class),
@@ -164,9 +191,29 @@ mod tests {
         assert!(wrong.is_empty(), "not {class}:\n{}", wrong.join("\n"));
     }
 
+    /// The words of the command that a line runs; `…` stands behind one that isn't known to its end, `*` behind many.
+    pub(super) fn argv(line: &str) -> Vec<String> {
+        match judged(line) {
+            Judgement::Runs { argv, .. } => argv
+                .iter()
+                .map(|word| match word {
+                    Arg::Literal(text) => text.clone(),
+                    Arg::One(prefix) => format!("{prefix}…"),
+                    Arg::Many(prefix) => format!("{prefix}*"),
+                })
+                .collect(),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
     /// The paths of a line that is known, as `Read a.txt`; `…` follows what isn't known to its end.
     pub(super) fn paths(line: &str) -> Vec<String> {
-        let Judgement::Known(known) = judged(line) else { panic!("{line}: not known") };
+        paths_of_words(&line.split(' ').collect::<Vec<_>>())
+    }
+
+    /// As [`paths`], of words.
+    pub(super) fn paths_of_words(words: &[&str]) -> Vec<String> {
+        let Judgement::Known(known) = judged_words(words) else { panic!("{words:?}: not known") };
         known.paths.iter().map(|path| format!("{:?} {}", path.access, options::shown(&path.arg))).collect()
     }
 
