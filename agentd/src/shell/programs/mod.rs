@@ -2,6 +2,7 @@
 //! per program or family. Called by the walk over a line, with words as they are after expansion.
 
 mod archives;
+mod awk;
 mod binaries;
 mod changes;
 mod containers;
@@ -95,6 +96,7 @@ const fn code(names: &'static str, judge: fn(&str, &[Arg]) -> Judgement) -> Prog
 /// Every program that is known, by family.
 const FAMILIES: &[&[Program]] = &[
     archives::PROGRAMS,
+    awk::PROGRAMS,
     binaries::PROGRAMS,
     changes::PROGRAMS,
     containers::PROGRAMS,
