@@ -7,6 +7,7 @@ mod binaries;
 mod changes;
 mod containers;
 mod files;
+mod find;
 mod git;
 mod network;
 mod options;
@@ -101,6 +102,7 @@ const FAMILIES: &[&[Program]] = &[
     changes::PROGRAMS,
     containers::PROGRAMS,
     files::PROGRAMS,
+    find::PROGRAMS,
     git::PROGRAMS,
     network::PROGRAMS,
     sed::PROGRAMS,
