@@ -12,6 +12,7 @@ mod git;
 mod network;
 mod options;
 mod processes;
+mod search;
 mod sed;
 mod system;
 mod text;
@@ -105,6 +106,7 @@ const FAMILIES: &[&[Program]] = &[
     find::PROGRAMS,
     git::PROGRAMS,
     network::PROGRAMS,
+    search::PROGRAMS,
     sed::PROGRAMS,
     system::PROGRAMS,
     text::PROGRAMS,

@@ -116,6 +116,14 @@ impl Options {
         self
     }
 
+    /// The first operand is a text that names are compared with, the others are folders of which names, sizes and the
+    /// like are seen; without any folder, `default`.
+    pub(super) const fn finds(mut self, default: Option<&'static str>) -> Self {
+        self.operands = Operands::TextThenPaths(Access::Look, default);
+        self.doing = Doing::Search;
+        self
+    }
+
     /// What the program is for.
     pub(super) const fn doing(mut self, doing: Doing) -> Self {
         self.doing = doing;
