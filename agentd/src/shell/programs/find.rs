@@ -268,22 +268,7 @@ fn prefix_of(starts: &[Arg]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{ask, judged_words, only_read, paths_of_words};
-    use super::super::{Arg, Judgement};
-
-    fn argv(line: &str) -> Vec<String> {
-        match judged_words(&line.split(' ').collect::<Vec<_>>()) {
-            Judgement::Runs { argv, .. } => argv
-                .iter()
-                .map(|word| match word {
-                    Arg::Literal(text) => text.clone(),
-                    Arg::One(prefix) => format!("{prefix}…"),
-                    Arg::Many(prefix) => format!("{prefix}*"),
-                })
-                .collect(),
-            other => panic!("{line}: {other:?}"),
-        }
-    }
+    use super::super::tests::{argv, ask, only_read, paths_of_words};
 
     #[test]
     fn find_that_tells_names_only_reads() {

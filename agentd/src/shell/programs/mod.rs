@@ -14,9 +14,11 @@ mod options;
 mod processes;
 mod search;
 mod sed;
+mod shells;
 mod system;
 mod text;
 mod versions;
+mod xargs;
 
 use super::analysis::{Access, Class, Doing};
 use options::Options;
@@ -108,8 +110,10 @@ const FAMILIES: &[&[Program]] = &[
     network::PROGRAMS,
     search::PROGRAMS,
     sed::PROGRAMS,
+    shells::PROGRAMS,
     system::PROGRAMS,
     text::PROGRAMS,
+    xargs::PROGRAMS,
 ];
 
 /// Judges a program by its words after the name.

@@ -1,0 +1,139 @@
+//! Shells that run a text that stands on their line. Called by the dispatch; the text is judged by the walk.
+
+use super::super::analysis::{Access, Class, Doing};
+use super::options::{known, refused, used};
+use super::{Arg, Judgement, Program, code};
+
+/// From the manuals of bash 5.2 and dash 0.5. Other shells read files of their own first.
+pub(super) const PROGRAMS: &[Program] = &[code("bash", judge), code("sh dash", judge)];
+
+/// Options without effect on what a text does, beside `c` itself.
+const SWITCHES: &str = "ceufE";
+
+/// Of `set -o`.
+const SET: &[&str] = &["pipefail", "errexit", "nounset", "noglob"];
+
+/// What dash reads in another way than bash, so that a text may do another thing: strings, conditions, arithmetic,
+/// redirections, and words that dash takes for programs.
+const NOT_IN_DASH: &[&str] =
+    &["$'", "$\"", "$[", "[[", "((", "&>", "|&", ">&", "<<<", "<(", ">(", "function", "coproc", "select", "time"];
+
+fn judge(name: &str, args: &[Arg]) -> Judgement {
+    if let [Arg::Literal(option), file] = args
+        && option == "-n"
+        && !may_be_option(file)
+    {
+        // It is parsed, and nothing of it is run.
+        return known(Class::ReadOnly, Doing::Read, used(file, Access::Read).into_iter().collect());
+    }
+    match script(name, args) {
+        Ok(script) => Judgement::Script(script),
+        Err(why) => Judgement::Unknown(why),
+    }
+}
+
+/// The text of `-c`.
+fn script(name: &str, args: &[Arg]) -> Result<String, String> {
+    let mut words = args.iter();
+    let mut given = false;
+    let script = loop {
+        let Some(word) = words.next() else { return Err(format!("{name} may run anything")) };
+        let Arg::Literal(text) = word else { return Err(refused(name, word)) };
+        let letters = text.strip_prefix('-').unwrap_or_default();
+        if letters.is_empty() {
+            break text;
+        }
+        if matches!(text.as_str(), "--norc" | "--noprofile") && name == "bash" {
+            continue;
+        }
+        let (letters, set) = match letters.strip_suffix('o') {
+            Some(before) => (before, words.next()),
+            None => (letters, None),
+        };
+        let known = letters.chars().all(|letter| SWITCHES.contains(letter));
+        let set_is_known = set.is_none_or(|set| matches!(set, Arg::Literal(set) if SET.contains(&set.as_str())));
+        if !known || !set_is_known || (text.ends_with('o') && set.is_none()) {
+            return Err(refused(name, word));
+        }
+        given |= letters.contains('c');
+    };
+    if !given {
+        return Err(format!("{name} {script} runs a file"));
+    }
+    if let Some(word) = words.next() {
+        return Err(format!("{name} -c with further words as {} is not followed", refused(name, word)));
+    }
+    match NOT_IN_DASH.iter().find(|part| name != "bash" && script.contains(*part)) {
+        Some(part) => Err(format!("{name} may read {part} in another way than bash")),
+        None => Ok(script.clone()),
+    }
+}
+
+fn may_be_option(word: &Arg) -> bool {
+    match word {
+        Arg::Literal(text) => text.starts_with(['-', '+']),
+        Arg::One(prefix) => prefix.is_empty() || prefix.starts_with(['-', '+']),
+        Arg::Many(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Judgement;
+    use super::super::tests::{ask_words, judged_words, only_read_words};
+
+    #[test]
+    fn a_literal_text_is_handed_on() {
+        for words in [
+            ["bash", "-c", "ls | head -3"].as_slice(),
+            &["bash", "-euo", "pipefail", "-c", "ls | head -3"],
+            &["bash", "-ec", "ls | head -3"],
+            &["bash", "--norc", "-c", "ls | head -3"],
+            &["sh", "-c", "ls | head -3"],
+            &["dash", "-e", "-c", "ls | head -3"],
+        ] {
+            assert_eq!(judged_words(words), Judgement::Script("ls | head -3".to_owned()), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn other_shells_and_texts_ask() {
+        ask_words(&[
+            &["bash"],
+            &["bash", "x.sh"],
+            &["bash", "-s"],
+            &["bash", "-"],
+            &["bash", "-lc", "ls"],
+            &["bash", "-ic", "ls"],
+            &["bash", "-xc", "ls"],
+            &["bash", "--rcfile", "x", "-c", "ls"],
+            &["bash", "--init-file", "x", "-ic", "ls"],
+            &["bash", "-c", "…"],
+            &["bash", "-c", "*"],
+            &["bash", "-c"],
+            &["bash", "-c", "ls", "x"],
+            &["bash", "-o", "posix", "-c", "ls"],
+            &["bash", "-O", "expand_aliases", "-c", "ls"],
+            &["bash", "+e", "-c", "ls"],
+            &["bash", "-e", "x.sh"],
+            &["bash", "-n", "-c", "ls", "x"],
+            &["bash", "-o"],
+            &["bash", "-n", "…"],
+            &["bash", "-n", "-i"],
+            &["sh", "--norc", "-c", "ls"],
+            &["sh", "-c", "echo $'a\\'; touch pwn #'"],
+            &["sh", "-c", "cat x &>/dev/null y"],
+            &["sh", "-c", "[[ a > pwn ]]"],
+            &["sh", "-c", "((a > b))"],
+            &["sh", "-c", "echo $[a > b]"],
+            &["zsh", "-c", "ls"],
+            &["fish", "-c", "ls"],
+            &["sh", "x"],
+        ]);
+    }
+
+    #[test]
+    fn a_check_of_syntax_runs_nothing() {
+        only_read_words(&[&["bash", "-n", "x.sh"], &["sh", "-n", "a/…"]]);
+    }
+}
