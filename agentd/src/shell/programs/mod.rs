@@ -9,6 +9,7 @@ mod containers;
 mod files;
 mod find;
 mod git;
+mod jq;
 mod network;
 mod options;
 mod processes;
@@ -107,6 +108,7 @@ const FAMILIES: &[&[Program]] = &[
     files::PROGRAMS,
     find::PROGRAMS,
     git::PROGRAMS,
+    jq::PROGRAMS,
     network::PROGRAMS,
     search::PROGRAMS,
     sed::PROGRAMS,
