@@ -15,10 +15,12 @@ mod options;
 mod processes;
 mod search;
 mod sed;
+mod services;
 mod shells;
 mod system;
 mod text;
 mod versions;
+mod viewers;
 mod xargs;
 
 use super::analysis::{Access, Class, Doing};
@@ -112,9 +114,11 @@ const FAMILIES: &[&[Program]] = &[
     network::PROGRAMS,
     search::PROGRAMS,
     sed::PROGRAMS,
+    services::PROGRAMS,
     shells::PROGRAMS,
     system::PROGRAMS,
     text::PROGRAMS,
+    viewers::PROGRAMS,
     xargs::PROGRAMS,
 ];
 
