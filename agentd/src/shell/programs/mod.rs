@@ -21,6 +21,7 @@ mod system;
 mod text;
 mod versions;
 mod viewers;
+mod wrappers;
 mod xargs;
 
 use super::analysis::{Access, Class, Doing};
@@ -119,6 +120,7 @@ const FAMILIES: &[&[Program]] = &[
     system::PROGRAMS,
     text::PROGRAMS,
     viewers::PROGRAMS,
+    wrappers::PROGRAMS,
     xargs::PROGRAMS,
 ];
 
