@@ -32,7 +32,7 @@ fn judge(name: &str, args: &[Arg]) -> Judgement {
     }
 }
 
-/// The text of `-c`.
+/// The text of `-c`. What follows is `$0`, `$1` and so on, of which the walk knows nothing in any text.
 fn script(name: &str, args: &[Arg]) -> Result<String, String> {
     let mut words = args.iter();
     let mut given = false;
@@ -41,6 +41,10 @@ fn script(name: &str, args: &[Arg]) -> Result<String, String> {
         let Arg::Literal(text) = word else { return Err(refused(name, word)) };
         let letters = text.strip_prefix('-').unwrap_or_default();
         if letters.is_empty() {
+            // `-` and `+e` are options too.
+            if text.starts_with(['-', '+']) {
+                return Err(refused(name, word));
+            }
             break text;
         }
         if matches!(text.as_str(), "--norc" | "--noprofile") && name == "bash" {
@@ -59,9 +63,6 @@ fn script(name: &str, args: &[Arg]) -> Result<String, String> {
     };
     if !given {
         return Err(format!("{name} {script} runs a file"));
-    }
-    if let Some(word) = words.next() {
-        return Err(format!("{name} -c with further words as {} is not followed", refused(name, word)));
     }
     match NOT_IN_DASH.iter().find(|part| name != "bash" && script.contains(*part)) {
         Some(part) => Err(format!("{name} may read {part} in another way than bash")),
@@ -91,6 +92,7 @@ mod tests {
             &["bash", "--norc", "-c", "ls | head -3"],
             &["sh", "-c", "ls | head -3"],
             &["dash", "-e", "-c", "ls | head -3"],
+            &["bash", "-c", "ls | head -3", "_", "…", "-x", "*"],
         ] {
             assert_eq!(judged_words(words), Judgement::Script("ls | head -3".to_owned()), "{words:?}");
         }
@@ -111,7 +113,10 @@ mod tests {
             &["bash", "-c", "…"],
             &["bash", "-c", "*"],
             &["bash", "-c"],
-            &["bash", "-c", "ls", "x"],
+            &["bash", "-c", "+e", "ls"],
+            &["bash", "-c", "--", "ls"],
+            &["bash", "-c", "-", "ls"],
+            &["bash", "…", "-c", "ls"],
             &["bash", "-o", "posix", "-c", "ls"],
             &["bash", "-O", "expand_aliases", "-c", "ls"],
             &["bash", "+e", "-c", "ls"],

@@ -4,7 +4,7 @@ mod program;
 mod tokens;
 
 use super::super::analysis::{Access, Class, Doing};
-use super::options::{Options, known, options, refused, used};
+use super::options::{Options, known, options, refused, shown, used};
 use super::{Arg, Judgement, PathArg, Program, code};
 
 /// From POSIX and the manuals of gawk 5.2, mawk 1.3.4, and the one true awk.
@@ -43,7 +43,7 @@ fn judged(name: &str, args: &[Arg]) -> Result<Vec<PathArg>, String> {
         program::files_read(program)?.into_iter().filter_map(|path| used(&Arg::Literal(path), Access::Read)).collect();
     for operand in operands {
         if name != "mawk" && may_be_a_socket(operand) {
-            return Err(format!("{} or a part of it may be a network address to {name}", refused(name, operand)));
+            return Err(format!("{name} may take {} for a network address", shown(operand)));
         }
         if !is_assignment(operand) {
             paths.extend(used(operand, Access::Read));
