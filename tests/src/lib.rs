@@ -16,6 +16,7 @@ mod leaks;
 pub mod model;
 mod programs;
 mod pty;
+pub mod shell;
 
 pub use agentctl::{Agentctl, Output};
 pub use client::{Call, Client, RpcErrorView};

@@ -1,0 +1,221 @@
+//! Compares a judge of lines with bash: of random lines, those that it takes for mere reading are run in a sandbox, and
+//! each that does more than read, or starts a program that the judge did not name, is a disagreement.
+
+use super::mutate::Mutator;
+use super::sandbox::Sandbox;
+use super::trace::{Exec, Seen};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Lines in one sandbox.
+const BATCH: usize = 300;
+/// Programs that run another one, which is then the one that the judge names.
+const WRAPPERS: [&str; 8] = ["command", "env", "nice", "nohup", "stdbuf", "time", "timeout", "xargs"];
+/// Programs that are scripts or start a helper of their own, each with those.
+const HELPERS: [(&str, &[&str]); 6] = [
+    ("egrep", &["grep"]),
+    ("fgrep", &["grep"]),
+    ("xargs", &["echo"]),
+    ("zcat", &["gzip"]),
+    ("zgrep", &["grep", "gzip", "sed"]),
+    ("bash", &["bash"]),
+];
+/// Where the system's programs are.
+const SYSTEM: [&str; 4] = ["/usr/", "/bin/", "/sbin/", "/lib"];
+
+/// What a judge says of a line that it takes for mere reading.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// The commands' programs.
+    pub programs: Vec<String>,
+    /// The commands' words without quotes, a blank between two.
+    pub plain: Vec<String>,
+}
+
+/// What a judge of lines is: `None` for a line that it would have asked for.
+pub type Judge<'a> = &'a (dyn Fn(&str) -> Option<Judged> + Sync);
+
+/// How much is tried.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// Lines that are made.
+    pub lines: u64,
+    /// What they depend on.
+    pub seed: u64,
+    /// Sandboxes at one time.
+    pub threads: usize,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Lines that were made.
+    pub generated: u64,
+    /// Those that the judge took for mere reading.
+    pub read_only: u64,
+    /// Those of them that were run: each one once.
+    pub run: u64,
+    /// Those that were stopped since they took too long.
+    pub late: u64,
+    /// What the judge was wrong about.
+    pub disagreements: Vec<Disagreement>,
+}
+
+/// A line that does more than the judge said.
+#[derive(Debug, Clone)]
+pub struct Disagreement {
+    /// The line.
+    pub line: String,
+    /// What it did.
+    pub what: Vec<String>,
+}
+
+/// Tries lines. `tell` gets each disagreement as it is found, and how far it is from time to time.
+#[must_use]
+pub fn compare(
+    plan: Plan,
+    mutator: &Mutator,
+    sandbox: &Sandbox,
+    (judge, tell): (Judge<'_>, &(dyn Fn(&str) + Sync)),
+) -> Report {
+    let next = AtomicU64::new(0);
+    let seen = Mutex::new(HashSet::new());
+    let report = Mutex::new(Report::default());
+    thread::scope(|scope| {
+        for _ in 0..plan.threads.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let batch = gather(plan, mutator, judge, &next, &seen);
+                    let more = batch.generated > 0;
+                    let found = try_batch(&batch, sandbox);
+                    for disagreement in &found.disagreements {
+                        tell(&format!("{:?}\n    {}", disagreement.line, disagreement.what.join("\n    ")));
+                    }
+                    let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
+                    report.add(found);
+                    if !more {
+                        break;
+                    }
+                    tell(&report.to_string());
+                }
+            });
+        }
+    });
+    report.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lines for one sandbox.
+#[derive(Default)]
+struct Batch {
+    generated: u64,
+    read_only: u64,
+    lines: Vec<String>,
+    judged: Vec<Judged>,
+}
+
+fn gather(plan: Plan, mutator: &Mutator, judge: Judge<'_>, next: &AtomicU64, seen: &Mutex<HashSet<u64>>) -> Batch {
+    let mut batch = Batch::default();
+    while batch.lines.len() < BATCH {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        if number >= plan.lines {
+            break;
+        }
+        batch.generated += 1;
+        let line = mutator.line(plan.seed, number);
+        if let Some(judged) = judge(&line) {
+            batch.read_only += 1;
+            if seen.lock().unwrap_or_else(PoisonError::into_inner).insert(hash(&line)) {
+                batch.lines.push(line);
+                batch.judged.push(judged);
+            }
+        }
+    }
+    batch
+}
+
+fn hash(line: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    line.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn try_batch(batch: &Batch, sandbox: &Sandbox) -> Report {
+    let mut report = Report { generated: batch.generated, read_only: batch.read_only, ..Report::default() };
+    if batch.lines.is_empty() {
+        return report;
+    }
+    for ((line, judged), seen) in batch.lines.iter().zip(&batch.judged).zip(sandbox.run(&batch.lines)) {
+        report.run += 1;
+        report.late += u64::from(seen.late);
+        let what = differences(line, judged, &seen);
+        if !what.is_empty() {
+            report.disagreements.push(Disagreement { line: line.clone(), what });
+        }
+    }
+    report
+}
+
+/// Everything that a line did and was not said to do.
+#[must_use]
+pub fn differences(line: &str, judged: &Judged, seen: &Seen) -> Vec<String> {
+    let mut what = seen.effects.clone();
+    for exec in &seen.execs {
+        if !is_named(line, judged, exec) {
+            what.push(format!("not named: {} {:?}", exec.path, exec.argv));
+        } else if !is_as_written(line, judged, exec) {
+            what.push(format!("other words: {:?}, not one of {:?}", exec.argv, judged.plain));
+        }
+    }
+    what
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn is_named(line: &str, judged: &Judged, exec: &Exec) -> bool {
+    let name = name_of(&exec.path);
+    let is_judged = |wanted: &str| judged.programs.iter().any(|program| name_of(program) == wanted);
+    let is_written = |word: &str| line.contains(word);
+    let helper = HELPERS.iter().any(|(of, helpers)| helpers.contains(&name) && (is_judged(of) || is_written(of)));
+    let wrapper = WRAPPERS.contains(&name) && is_written(name);
+    let git = is_judged("git") && (exec.path.contains("/git-core/") || name == "git");
+    SYSTEM.iter().any(|folder| exec.path.starts_with(folder)) && (is_judged(name) || helper || wrapper || git)
+}
+
+/// Whether a program got the words that were told. Only told of lines in which nothing is expanded.
+fn is_as_written(line: &str, judged: &Judged, exec: &Exec) -> bool {
+    let expands = |c: char| "$`*?[{~!<@+".contains(c);
+    let others = WRAPPERS.iter().chain(&["find", "bash", "sh", "eval"]);
+    let Some(argv) = &exec.argv else { return true };
+    if line.contains(expands) || others.into_iter().any(|word| line.contains(word)) || judged.plain.is_empty() {
+        return true;
+    }
+    let words = argv.join(" ");
+    exec.path.contains("/git-core/") || judged.plain.contains(&words)
+}
+
+impl Report {
+    fn add(&mut self, other: Self) {
+        self.generated += other.generated;
+        self.read_only += other.read_only;
+        self.run += other.run;
+        self.late += other.late;
+        self.disagreements.extend(other.disagreements);
+    }
+}
+
+impl std::fmt::Display for Report {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { generated, read_only, run, late, disagreements } = self;
+        let count = disagreements.len();
+        write!(
+            f,
+            "{generated} lines made, {read_only} judged to read only, {run} different ones run, {late} of them stopped \
+             for time, {count} disagreements"
+        )
+    }
+}
