@@ -7,3 +7,4 @@ mod corpus;
 mod effects;
 mod fuzz;
 mod judge;
+mod limits;
