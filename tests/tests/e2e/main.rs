@@ -31,6 +31,7 @@ mod secrets;
 mod sessions;
 mod settings;
 mod shell;
+mod shell_corpus;
 mod streaming_tools;
 mod structured_output;
 mod tools;
