@@ -5,10 +5,11 @@
 const MAX_CHARS: usize = 10_000;
 
 /// A part repeated until the line is full, between a beginning and an end.
-const REPEATED: [(&str, &str, &str, &str); 46] = [
+const REPEATED: [(&str, &str, &str, &str); 47] = [
     ("open substitutions", "", "$(", ""),
     ("open substitutions in quotes", "echo ", "\"$(", ""),
-    ("open backticks", "echo ", "\\`", ""),
+    ("escaped backticks", "echo ", "\\`", ""),
+    ("open backticks", "echo ", "`a ", "`"),
     ("open subshells", "", "( ", ""),
     ("open groups", "", "{ ", ""),
     ("open parameters", "echo ", "${x:-", ""),
