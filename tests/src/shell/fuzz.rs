@@ -12,27 +12,26 @@ use std::thread;
 
 /// Lines in one sandbox.
 const BATCH: usize = 300;
-/// Programs that run another one, which is then the one that the judge names.
-const WRAPPERS: [&str; 8] = ["command", "env", "nice", "nohup", "stdbuf", "time", "timeout", "xargs"];
 /// Programs that are scripts or start a helper of their own, each with those.
-const HELPERS: [(&str, &[&str]); 6] = [
+const HELPERS: [(&str, &[&str]); 5] = [
     ("egrep", &["grep"]),
     ("fgrep", &["grep"]),
     ("xargs", &["echo"]),
     ("zcat", &["gzip"]),
     ("zgrep", &["grep", "gzip", "sed"]),
-    ("bash", &["bash"]),
 ];
+/// Programs that add words to those of a command that they run.
+const ADDING: [&str; 3] = ["xargs", "find", "env"];
 /// Where the system's programs are.
 const SYSTEM: [&str; 4] = ["/usr/", "/bin/", "/sbin/", "/lib"];
 
 /// What a judge says of a line that it takes for mere reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Judged {
-    /// The commands' programs.
+    /// The commands' programs, those that they run too.
     pub programs: Vec<String>,
-    /// The commands' words without quotes, a blank between two.
-    pub plain: Vec<String>,
+    /// The commands' texts, among them their words without quotes, a blank between two.
+    pub texts: Vec<String>,
 }
 
 /// What a judge of lines is: `None` for a line that it would have asked for.
@@ -163,10 +162,10 @@ fn try_batch(batch: &Batch, sandbox: &Sandbox) -> Report {
 pub fn differences(line: &str, judged: &Judged, seen: &Seen) -> Vec<String> {
     let mut what = seen.effects.clone();
     for exec in &seen.execs {
-        if !is_named(line, judged, exec) {
+        if !is_named(judged, exec) {
             what.push(format!("not named: {} {:?}", exec.path, exec.argv));
         } else if !is_as_written(line, judged, exec) {
-            what.push(format!("other words: {:?}, not one of {:?}", exec.argv, judged.plain));
+            what.push(format!("other words: {:?}, not one of {:?}", exec.argv, judged.texts));
         }
     }
     what
@@ -176,26 +175,23 @@ fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn is_named(line: &str, judged: &Judged, exec: &Exec) -> bool {
+fn is_named(judged: &Judged, exec: &Exec) -> bool {
     let name = name_of(&exec.path);
     let is_judged = |wanted: &str| judged.programs.iter().any(|program| name_of(program) == wanted);
-    let is_written = |word: &str| line.contains(word);
-    let helper = HELPERS.iter().any(|(of, helpers)| helpers.contains(&name) && (is_judged(of) || is_written(of)));
-    let wrapper = WRAPPERS.contains(&name) && is_written(name);
-    let git = is_judged("git") && (exec.path.contains("/git-core/") || name == "git");
-    SYSTEM.iter().any(|folder| exec.path.starts_with(folder)) && (is_judged(name) || helper || wrapper || git)
+    let helper = HELPERS.iter().any(|(of, helpers)| helpers.contains(&name) && is_judged(of));
+    let git = is_judged("git") && exec.path.contains("/git-core/");
+    SYSTEM.iter().any(|folder| exec.path.starts_with(folder)) && (is_judged(name) || helper || git)
 }
 
 /// Whether a program got the words that were told. Only told of lines in which nothing is expanded.
 fn is_as_written(line: &str, judged: &Judged, exec: &Exec) -> bool {
     let expands = |c: char| "$`*?[{~!<@+".contains(c);
-    let others = WRAPPERS.iter().chain(&["find", "bash", "sh", "eval"]);
     let Some(argv) = &exec.argv else { return true };
-    if line.contains(expands) || others.into_iter().any(|word| line.contains(word)) || judged.plain.is_empty() {
+    let adds = judged.programs.iter().any(|program| ADDING.contains(&name_of(program)));
+    if line.contains(expands) || adds || exec.path.contains("/git-core/") {
         return true;
     }
-    let words = argv.join(" ");
-    exec.path.contains("/git-core/") || judged.plain.contains(&words)
+    judged.texts.contains(&argv.join(" "))
 }
 
 impl Report {

@@ -2,7 +2,7 @@
 
 use agentd::base::environment::Environment;
 use agentd::process::for_tools;
-use agentd::shell::{Analysis, World, analyse};
+use agentd::shell::{Analysis, Command, World, analyse};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tests::shell::fuzz::Judged;
@@ -19,9 +19,17 @@ pub fn analysis_of(line: &str) -> Analysis {
 /// What it says of a line that it takes for mere reading.
 pub fn judge(line: &str) -> Option<Judged> {
     let analysis = analysis_of(line);
-    analysis.is_read_only().then(|| Judged {
-        programs: analysis.commands.iter().filter_map(|command| command.program.clone()).collect(),
-        plain: analysis.commands.into_iter().map(|command| command.plain).collect(),
+    if !analysis.is_read_only() {
+        return None;
+    }
+    // Each text of a command begins with its program, one that it runs, or one that runs it.
+    let names = |command: &Command| {
+        let runs = command.forms.iter().filter_map(|form| form.split(' ').next());
+        command.program.as_deref().into_iter().chain(runs).map(str::to_owned).collect::<Vec<_>>()
+    };
+    Some(Judged {
+        programs: analysis.commands.iter().flat_map(names).collect(),
+        texts: analysis.commands.into_iter().flat_map(|command| command.forms).collect(),
     })
 }
 
