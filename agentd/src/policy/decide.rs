@@ -186,6 +186,12 @@ pub fn explain(policy: &Policy, call: Call<'_>) -> (Decision, Vec<Step>) {
     (Decision { verdict, reason, parts, blocks }, steps)
 }
 
+/// Of each unit whether nothing but the mode wants a question.
+pub(super) fn asked_by_mode(policy: &Policy, call: &Call<'_>) -> Vec<bool> {
+    let asked = |one: Walked| one.verdict == Verdict::Ask && one.reason.kind == ReasonType::Mode;
+    units(call, &policy.places).iter().map(|unit| asked(walk(policy, call, unit))).collect()
+}
+
 /// The strictest of the units; of equal ones the one whose layer comes first. Where all may run, each reason counts.
 fn strictest(walked: Vec<Walked>) -> Walked {
     let several = walked.len() > 1;

@@ -218,7 +218,7 @@ impl<'a> Matching<'a> {
     }
 
     /// Whether a use of a file needs no rule.
-    fn is_free(&self, file: &FileUse) -> bool {
+    pub fn is_free(&self, file: &FileUse) -> bool {
         match judge_file(file, self.places).rank {
             Rank::Reads => true,
             Rank::Edits => matches!(self.mode, Mode::AcceptEdits | Mode::Auto),
@@ -253,6 +253,6 @@ fn is_exactly(pattern: &CommandPattern, text: &str) -> bool {
 }
 
 /// Whether a command may send its output into a file. A quoted `>` counts too, which costs a question at most.
-fn redirects(part: &CommandUse) -> bool {
+pub(super) fn redirects(part: &CommandUse) -> bool {
     part.text.contains('>')
 }

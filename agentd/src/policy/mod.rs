@@ -11,6 +11,7 @@ mod places;
 mod rule;
 mod source;
 mod subject;
+mod suggest;
 mod trace;
 
 #[cfg(test)]
@@ -26,4 +27,5 @@ pub use places::Places;
 pub use rule::{Behaviour, Rule, RuleError, wildcard};
 pub use source::{Rules, Source, SourceKind, SourcedRule};
 pub use subject::{CommandUse, Commands, FileUse, Subject, Zone};
+pub use suggest::{Suggested, suggest};
 pub use trace::{Outcome, Step};

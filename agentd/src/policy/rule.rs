@@ -7,6 +7,7 @@ mod host;
 mod path;
 
 pub(super) use command::CommandPattern;
+use command::literal;
 pub use command::wildcard;
 pub(super) use path::{PathPattern, Start, Use};
 
@@ -106,7 +107,7 @@ impl Rule {
     /// # Errors
     /// As [`Rule::parse`]: of an empty command.
     pub fn of_command(command: &str) -> Result<Self, RuleError> {
-        Self::of("Bash", &CommandPattern::literal(command))
+        Self::of("Bash", &literal(command))
     }
 
     /// The tool that the rule names.

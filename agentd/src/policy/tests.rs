@@ -2,6 +2,7 @@
 //! `lines`.
 
 mod lines;
+mod offers;
 mod properties;
 
 use super::testing::{places, rule, rules};

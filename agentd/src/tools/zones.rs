@@ -1,7 +1,7 @@
 //! What kind of place a path leads to: inside the session's folders, the system's, secret, protected, critical.
 //! Called by the tools that use files, for `Tool::subject`. Looks names up, opens nothing.
 
-use super::paths::{Place, is_inside, lexically_clean, locate};
+use super::paths::{Place, is_inside, lexically_clean, locate, steps};
 use super::secrets::{holds_secrets, is_secret_name, is_secret_place};
 use super::tool::{ToolContext, ToolVerdict};
 use crate::base::paths::home;
@@ -131,7 +131,9 @@ fn zone(path: &Path, real: &Path, access: Access, below: bool, context: &ToolCon
         }
         Access::Look | Access::Read => place,
         Access::Remove if either(&|path| is_critical(path, context)) => Zone::Critical,
-        Access::Write | Access::Remove if either(&is_protected) || (below && holds_protected(real)) => Zone::Protected,
+        Access::Write | Access::Remove if leads_through_protected(path, real) || (below && holds_protected(real)) => {
+            Zone::Protected
+        }
         Access::Write | Access::Remove if either(&|path| is_secret_place(path, context)) => Zone::Secret,
         Access::Write | Access::Remove => place,
     }
@@ -156,6 +158,13 @@ fn is_protected(path: &Path) -> bool {
         name => PROTECTED_DIRS.contains(&name),
     });
     in_protected_dir || names.last().is_some_and(|name| PROTECTED_FILES.contains(&name.as_str()))
+}
+
+/// Whether a path is protected by its name, by that of a link on the way, or by where it leads.
+fn leads_through_protected(path: &Path, real: &Path) -> bool {
+    is_protected(path)
+        || is_protected(real)
+        || steps(path).is_none_or(|steps| steps.iter().any(|step| is_protected(step)))
 }
 
 /// Whether a folder holds what is protected, so that changing all of it changes that too.

@@ -30,11 +30,6 @@ impl CommandPattern {
         Ok(Self { pieces: pieces(prefix.unwrap_or(text)), arguments: prefix.is_some() })
     }
 
-    /// The pattern of exactly this text.
-    pub(super) fn literal(text: &str) -> String {
-        text.replace('\\', r"\\").replace('*', r"\*")
-    }
-
     /// Whether a command fits, to the letter.
     pub(crate) fn fits(&self, command: &str) -> bool {
         self.any_of(&self.pieces, command)
@@ -70,6 +65,11 @@ impl CommandPattern {
     pub(crate) fn beginning(&self) -> &str {
         self.pieces.first().map_or("", String::as_str)
     }
+}
+
+/// The pattern of exactly this text.
+pub(crate) fn literal(text: &str) -> String {
+    text.replace('\\', r"\\").replace('*', r"\*")
 }
 
 fn with_arguments(pieces: &[String]) -> Vec<String> {

@@ -148,3 +148,41 @@ proptest! {
         prop_assert_eq!(&steps.last().unwrap().detail, &decision.reason.detail);
     }
 }
+
+proptest! {
+    /// What is offered with a question lets the same call run, and is offered only where that helps.
+    #[test]
+    fn what_is_offered_is_enough(policy in some_policy(), given in some_call()) {
+        let policy = Policy { headless: false, ..policy };
+        let offered = suggest(&policy, &given.call(), &given.decide(&policy));
+        if !offered.is_empty() {
+            let rule = |one: Suggested| SourcedRule { rule: one.rule, source: Source::session("/w".into()) };
+            prop_assert!(offered.len() <= 5);
+            let after = given.decide(&Policy { session: offered.into_iter().map(rule).collect(), ..policy });
+            prop_assert_eq!(after.verdict, Verdict::Allow);
+        }
+    }
+
+    /// Any text of a command can be a rule that is read back to the letter, and speaks of that command.
+    #[test]
+    fn any_command_can_be_a_rule(text in "[a-z*:(){}\\\\ \"'$;|\u{e9}]{1,20}") {
+        let text = text.trim();
+        if let Ok(rule) = Rule::of_command(text) {
+            prop_assert_eq!(Rule::parse(&rule.to_string()).unwrap(), rule.clone());
+            let policy = Policy { session: vec![SourcedRule { rule, source: Source::session("/w".into()) }], ..policy(Mode::Default) };
+            prop_assert_eq!(Given::line(vec![command(text, Class::Unknown)]).decide(&policy).verdict, Verdict::Allow);
+        } else {
+            prop_assert!(text.is_empty());
+        }
+    }
+
+    /// No text makes parsing panic, and what is parsed is written as it was.
+    #[test]
+    fn any_text_is_a_rule_or_an_error(text in "\\PC{0,30}", tool in prop::sample::select(vec!["Bash", "Read", "WebFetch", "Skill", "X"])) {
+        let _ = Rule::parse(&text);
+        if let Ok(rule) = Rule::parse(&format!("{tool}({text})")) {
+            prop_assert_eq!(rule.to_string(), format!("{tool}({text})"));
+            let _ = [Behaviour::Deny, Behaviour::Ask, Behaviour::Allow].map(|behaviour| rule.warnings(behaviour));
+        }
+    }
+}
