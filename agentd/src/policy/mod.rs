@@ -6,6 +6,7 @@ mod counters;
 mod decide;
 mod judge;
 mod layers;
+mod matcher;
 mod matching;
 mod places;
 mod rule;
@@ -23,6 +24,7 @@ pub use counters::Counters;
 pub use decide::{
     Call, Classifier, Decision, HookAnswer, HookSays, OwnCheck, PartDecision, Policy, Verdict, decide, explain,
 };
+pub use matcher::Matcher;
 pub use places::Places;
 pub use rule::{Behaviour, Rule, RuleError, wildcard};
 pub use source::{Rules, Source, SourceKind, SourcedRule};

@@ -56,6 +56,40 @@ fn rules_speak_of_single_commands() {
     }
 }
 
+/// Row T13: a call is taken apart once, and many rules are compared with it.
+#[test]
+fn one_parse_serves_many_patterns() {
+    let build = CommandUse {
+        plain: "npm run build".to_owned(),
+        forms: ["FOO=1 timeout -s KILL 5 npm run build", "npm run build"].map(str::to_owned).to_vec(),
+        ..command("FOO=1 timeout -s KILL 5 npm run build", Class::Unknown)
+    };
+    let given = line(&[&command("cd app", Class::ReadOnly), &build, &command("tee 'a; b' 2>&1", Class::Unknown)]);
+    let (call, places) = (given.call(), places());
+    let matcher = Matcher::new(&call, &places);
+    for (pattern, expected) in [
+        ("npm run build", true),
+        ("npm run *", true),
+        ("npm run:*", true),
+        ("npm:*", true),
+        ("npm", false),
+        ("npm ru", false),
+        ("cd *", true),
+        ("cd", false),
+        ("tee *", true),
+        ("b", false),
+        ("* build", true),
+        ("np*", true),
+        ("git *", false),
+        ("rm:*", false),
+    ] {
+        let rule = rule(&format!("Bash({pattern})"), SourceKind::User);
+        assert_eq!(matcher.is_spoken_of(&rule), expected, "{pattern}");
+    }
+    assert!(matcher.is_spoken_of(&rule("Bash", SourceKind::User)));
+    assert!(!matcher.is_spoken_of(&rule("Edit", SourceKind::User)));
+}
+
 #[test]
 fn what_tightens_sees_every_form_and_what_widens_the_plain_one() {
     let wrapped = CommandUse {

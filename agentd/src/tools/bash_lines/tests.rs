@@ -1,1 +1,147 @@
 //! Lines with their analyses given.
+
+use super::*;
+use crate::policy::testing::rules;
+use crate::policy::{Call, Decision, OwnCheck, Policy, Rules, Subject, Verdict, decide};
+use crate::shell::{Doing, PathUse};
+use crate::tools::Tool as _;
+use crate::tools::testing::Scratch;
+use proto::session::Mode;
+use serde_json::json;
+use std::os::unix::fs::symlink;
+
+fn command(text: &str, class: Class, paths: Vec<PathUse>) -> Command {
+    Command {
+        text: text.to_owned(),
+        program: text.split(' ').next().map(str::to_owned),
+        plain: text.to_owned(),
+        forms: vec![text.to_owned()],
+        class,
+        doing: Doing::Other,
+        why: "as given".to_owned(),
+        paths,
+    }
+}
+
+fn path(path: &Path, access: Access) -> PathUse {
+    let text = path.to_str().unwrap().to_owned();
+    PathUse { path: Some(text.clone()), below: false, access, text }
+}
+
+fn line_of(given: Vec<Command>) -> (String, Analysis) {
+    let line = given.iter().map(|command| command.text.as_str()).collect::<Vec<_>>().join("; ");
+    (line, Analysis { commands: given, refused: None })
+}
+
+fn decided(given: Vec<Command>, context: &ToolContext, allow: &[&str], mode: Mode) -> Decision {
+    let (line, analysis) = line_of(given);
+    let subject = Subject::Commands(commands(&line, &analysis, context));
+    let input = json!({"command": line});
+    let own = OwnCheck::Reads("x".to_owned());
+    let rules = Rules { allow: rules(allow), ..Rules::default() };
+    let places = crate::tools::places(&context.root, &context.env);
+    let policy = Policy { mode, rules: rules.into(), places, ..Policy::default() };
+    decide(&policy, Call::new("Bash", &input, &subject, &own))
+}
+
+/// Row B11: six checks stand before a command, and each alone makes it ask: where its paths lead, what an edit such as
+/// sed's changes, whether it only reads, whether it wants no sandbox, whether the line is understood, and whether a rule
+/// speaks of it.
+#[test]
+fn each_of_six_checks_asks_alone() {
+    let scratch = Scratch::new();
+    let context = scratch.context();
+    let verdict = |given, allow: &[&str]| decided(vec![given], &context, allow, Mode::Default).verdict;
+    let inside = scratch.path("f");
+    let read = |at: &Path| command("cat f", Class::ReadOnly, vec![path(at, Access::Read)]);
+    assert_eq!(verdict(read(&inside), &[]), Verdict::Allow);
+    assert_eq!(verdict(read(Path::new("/home/f")), &[]), Verdict::Ask, "path");
+    let sed = |at: &Path| command("sed -i s/a/b/ f", Class::Edits, vec![path(at, Access::Write)]);
+    let edits = |at: &Path| decided(vec![sed(at)], &context, &[], Mode::AcceptEdits).verdict;
+    assert_eq!((edits(&inside), edits(Path::new("/home/f"))), (Verdict::Allow, Verdict::Ask), "sed");
+    assert_eq!(verdict(sed(&inside), &[]), Verdict::Ask, "sed in mode default");
+    assert_eq!(verdict(command("make x", Class::Unknown, vec![]), &[]), Verdict::Ask, "read-only");
+    let bash = crate::tools::bash::Bash::default();
+    let free = json!({"command": "pwd", "dangerouslyDisableSandbox": true});
+    let asked = crate::tools::testing::decided(&bash, &free, &context);
+    assert_eq!(asked.verdict, Verdict::Ask, "sandbox");
+    assert!(asked.reason.detail.contains("without a sandbox"), "{asked:?}");
+    let odd = Analysis { refused: Some("a quote is open".to_owned()), ..Analysis::default() };
+    let odd = Subject::Commands(commands("cat 'f", &odd, &context));
+    let own = bash.check_permission(&free, &context);
+    assert!(matches!(own, crate::tools::ToolVerdict::Ask { .. }));
+    let (own, input) = (OwnCheck::Reads("x".to_owned()), json!({}));
+    let found = decide(&Policy::default(), Call::new("Bash", &input, &odd, &own));
+    assert_eq!(found.verdict, Verdict::Ask, "class");
+    assert_eq!(verdict(command("make x", Class::Unknown, vec![]), &["Bash(make x)"]), Verdict::Allow);
+    assert_eq!(verdict(command("make y", Class::Unknown, vec![]), &["Bash(make x)"]), Verdict::Ask, "rule");
+}
+
+#[test]
+fn paths_of_commands_are_followed() {
+    let scratch = Scratch::new();
+    let context = scratch.context();
+    symlink("/home", scratch.path("out")).unwrap();
+    symlink("loop", scratch.path("loop")).unwrap();
+    let used = |path: PathUse| {
+        let (line, analysis) = line_of(vec![command("x", Class::ReadOnly, vec![path])]);
+        commands(&line, &analysis, &context).parts.remove(0)
+    };
+    let through = used(path(&scratch.path("out/f"), Access::Read));
+    assert_eq!(through.files[0].real, Path::new("/home/f"));
+    assert_eq!(through.files[0].path, scratch.path("out/f"));
+    let unknown = used(path(&scratch.path("loop/f"), Access::Remove));
+    assert!(unknown.files.is_empty() && unknown.unknown_path.is_some() && unknown.removes_unknown);
+    let unknown = used(PathUse { path: None, below: true, access: Access::Read, text: "$x".to_owned() });
+    assert_eq!((unknown.unknown_path.as_deref(), unknown.removes_unknown), (Some("$x"), false));
+    for stream in ["/dev/null", "/dev/stdout", "/dev/fd/2"] {
+        assert_eq!(used(path(Path::new(stream), Access::Write)).files, [], "{stream}");
+    }
+    assert_eq!(used(path(Path::new("/dev/sda"), Access::Write)).files.len(), 1);
+}
+
+#[test]
+fn git_and_names_that_the_folder_decides_are_not_harmless() {
+    let scratch = Scratch::new();
+    scratch.write(".git/config", "[core]\n\tfsmonitor = ./evil\n");
+    let mut context = scratch.context();
+    let class = |text: &str, context: &ToolContext| {
+        let (line, analysis) = line_of(vec![command(text, Class::ReadOnly, vec![])]);
+        commands(&line, &analysis, context).parts.remove(0).class
+    };
+    assert_eq!(class("git status", &context), Class::Unknown);
+    assert_eq!(class("timeout 5 git status", &context), Class::Unknown);
+    assert_eq!(class("cat legit", &context), Class::ReadOnly);
+    let allowed =
+        decided(vec![command("git status", Class::ReadOnly, vec![])], &context, &["Bash(git status)"], Mode::Default);
+    assert_eq!(allowed.verdict, Verdict::Allow, "a rule allows it still");
+    context.trusted = true;
+    assert_eq!(class("git status", &context), Class::ReadOnly);
+    scratch.write("sub/.git/config", "[core]\n\tfsmonitor = ./evil\n");
+    let there = vec![
+        command("cd sub", Class::ReadOnly, vec![path(&scratch.path("sub"), Access::Look)]),
+        command("git status", Class::ReadOnly, vec![]),
+    ];
+    assert_eq!(decided(there, &context, &[], Mode::Default).verdict, Verdict::Ask, "the line goes there first");
+    let bin = scratch.path("bin");
+    let variables = [("PATH".to_owned(), bin.to_str().unwrap().to_owned())];
+    context.env = Arc::new(std::collections::BTreeMap::from(variables).into());
+    scratch.write("bin/ls", "");
+    std::fs::set_permissions(bin.join("ls"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    assert_eq!(class("ls", &context), Class::Unknown, "the session's own ls");
+}
+
+#[test]
+fn a_line_is_analysed_once_for_a_call() {
+    let scratch = Scratch::new();
+    let (lines, context) = (Lines::default(), scratch.context());
+    let first = lines.analysis("ls", &context);
+    assert!(Arc::ptr_eq(&first, &lines.analysis("ls", &context)));
+    assert!(!Arc::ptr_eq(&first, &lines.analysis("pwd", &context)));
+    let elsewhere = ToolContext { cwd: scratch.path("sub"), ..context.clone() };
+    assert!(!Arc::ptr_eq(&first, &lines.analysis("ls", &elsewhere)));
+    for number in 0..KEPT {
+        lines.anywhere(&format!("echo {number}"));
+    }
+    assert!(!Arc::ptr_eq(&first, &lines.analysis("ls", &context)), "old ones make room");
+}
