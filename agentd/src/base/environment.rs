@@ -26,6 +26,14 @@ impl Environment {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// The same with other variables over it.
+    #[must_use]
+    pub fn with(&self, others: &BTreeMap<String, String>) -> Self {
+        let mut variables = self.0.clone();
+        variables.extend(others.clone());
+        Self(variables)
+    }
+
     /// The same without some variables.
     #[must_use]
     pub fn without(&self, names: &[&str]) -> Self {

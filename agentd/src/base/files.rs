@@ -1,9 +1,9 @@
 //! Opening files that somebody else named or made: a project, a prompt, a setting. Called where such a file
 //! is read as a whole. Never waits for a pipe and never reads a device, which may have no end.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -23,6 +23,12 @@ pub fn open_plain(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(ErrorKind::InvalidInput, message));
     }
     Ok(file)
+}
+
+/// Whether a file is the user's own, and closed to everybody else.
+#[must_use]
+pub fn is_private(found: &Metadata) -> bool {
+    found.uid() == nix::unistd::geteuid().as_raw() && found.mode() & 0o077 == 0
 }
 
 /// How long a lock may still be held by what a killed agentd left: a program that was about to start has all of

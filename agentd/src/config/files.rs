@@ -7,7 +7,7 @@
 use super::file::{self, Content, State};
 use super::sift::Owner;
 use crate::base::clock::{Stopwatch, is_past};
-use crate::base::files::open_plain;
+use crate::base::files::{is_private, open_plain};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -207,11 +207,6 @@ impl Reading {
 fn changed_at(found: &Metadata) -> SystemTime {
     let (seconds, nanoseconds) = (u64::try_from(found.ctime()), u32::try_from(found.ctime_nsec()));
     SystemTime::UNIX_EPOCH + Duration::new(seconds.unwrap_or_default(), nanoseconds.unwrap_or_default())
-}
-
-/// Whether a file is the user's own, and closed to everybody else.
-pub(super) fn is_private(found: &Metadata) -> bool {
-    found.uid() == nix::unistd::geteuid().as_raw() && found.mode() & 0o077 == 0
 }
 
 /// The part of a file that can only tighten.

@@ -6,7 +6,7 @@ use super::start_error::StartError;
 use crate::base::environment::Environment;
 use crate::config::{Loader, Settings, changed};
 use crate::hub::Hub;
-use crate::model::Models;
+use crate::model::{Models, RunHelper};
 use crate::process::Processes;
 use crate::session::Services;
 use crate::store::StateDir;
@@ -23,6 +23,18 @@ pub struct Assembly {
     told: Mutex<Arc<Settings>>,
 }
 
+/// How long a command that prints a key may take.
+const HELPER_LIMIT: Duration = Duration::from_secs(10);
+
+/// Runs such commands as agentd itself, with its own variables.
+fn run_helper(processes: &Arc<Processes>, env: &Environment) -> RunHelper {
+    let (processes, env) = (Arc::clone(processes), Arc::new(env.clone()));
+    Arc::new(move |command| {
+        let (processes, env) = (Arc::clone(&processes), Arc::clone(&env));
+        Box::pin(async move { processes.run_helper(&command, &env, HELPER_LIMIT).await })
+    })
+}
+
 impl Assembly {
     /// Reads the settings and opens the sessions of the state folder, which is locked by the caller.
     pub async fn build(options: &Options, state: StateDir, env: Environment) -> Result<Self, StartError> {
@@ -33,7 +45,7 @@ impl Assembly {
         }
         let processes = Arc::new(Processes::default());
         processes.adopt_orphans().map_err(StartError::system("watching the processes of tools"))?;
-        let models = Models::new(env.clone());
+        let models = Models::with_helper(env.clone(), Some(run_helper(&processes, &env)));
         let services = Arc::new(Services::new(models, loader, Registry::builtin(), processes));
         let hub = Hub::open(Arc::clone(&services), state, env).await.map_err(StartError::Store)?;
         Ok(Self { hub, services, told: Mutex::new(Arc::clone(&loaded.settings)) })

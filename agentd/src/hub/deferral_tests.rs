@@ -15,6 +15,7 @@ use proto::event::EndReason;
 use proto::methods::{SessionCreateParams, TurnStartParams, TurnWaitParams};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -49,6 +50,7 @@ async fn hub(home: &Path, model: &Server) -> Arc<Hub> {
     let env = BTreeMap::from([("HOME".to_owned(), home.join("home").to_str().unwrap().to_owned())]);
     let env = Environment::from(env);
     std::fs::write(home.join("key"), "k").unwrap();
+    std::fs::set_permissions(home.join("key"), std::fs::Permissions::from_mode(0o600)).unwrap();
     let settings = json!({
         "model": "mine/m",
         "providers": {"mine": {"api": "anthropic", "baseUrl": model.url, "apiKeyFile": home.join("key")}},

@@ -6,6 +6,7 @@ use super::anthropic::Anthropic;
 use super::demo::{self, Demo};
 use super::discover::{self, Found};
 use super::endpoint::Endpoint;
+use super::helper::RunHelper;
 use super::http::Http;
 use super::openai_chat::OpenaiChat;
 use super::openai_responses::OpenaiResponses;
@@ -57,7 +58,13 @@ impl Models {
     /// With agentd's own environment.
     #[must_use]
     pub fn new(env: Environment) -> Self {
-        Self { http: Arc::new(Http::new(env.clone())), own: env, windows: Mutex::default() }
+        Self::with_helper(env, None)
+    }
+
+    /// The same, able to run the commands that print keys.
+    #[must_use]
+    pub fn with_helper(env: Environment, run: Option<RunHelper>) -> Self {
+        Self { http: Arc::new(Http::with_helper(env.clone(), run)), own: env, windows: Mutex::default() }
     }
 
     /// The model of that name, with settings, then the session's environment, then agentd's own.
@@ -123,6 +130,9 @@ impl Models {
             if let Some((_, provider)) = keys.iter().find(|(key, _)| environment.get(key).is_some()) {
                 return default_of(provider, variables);
             }
+        }
+        if settings.api_key_helper.is_some() {
+            return default_of("anthropic", variables);
         }
         self.first_local(settings, session_env).await.unwrap_or_else(|| demo::ID.to_owned())
     }

@@ -27,7 +27,9 @@ pub(super) async fn models(http: &Http, api: ApiKind, endpoint: &Endpoint, limit
             (openai_chat::url(&endpoint.base_url, "models"), endpoint.request_headers())
         }
     };
-    let Ok(headers) = header_map(headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))) else {
+    let printed = http.helper_header(endpoint).await;
+    let Ok(headers) = header_map(printed.iter().chain(&headers).map(|(name, value)| (name.as_str(), value.as_str())))
+    else {
         return Vec::new();
     };
     let answer = http.get_json(&url, headers, limit).await;

@@ -1,6 +1,7 @@
 //! Where a model is, and how to be let in. Made by `catalog`, used by the wire formats and by the
 //! messages of `fault`. It is the only place that holds a key, and nothing prints it.
 
+use super::helper::Helper;
 use crate::base::text;
 use crate::config::Price;
 use reqwest::Url;
@@ -36,6 +37,16 @@ pub(super) enum Scheme {
     Bearer,
 }
 
+impl Scheme {
+    /// The header that carries a key.
+    pub(super) fn header(self, key: &Secret) -> (String, String) {
+        match self {
+            Self::ApiKey => ("x-api-key".to_owned(), key.expose().to_owned()),
+            Self::Bearer => ("authorization".to_owned(), format!("Bearer {}", key.expose())),
+        }
+    }
+}
+
 /// A key and where it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
@@ -57,6 +68,8 @@ pub(super) struct Endpoint {
     /// Without a slash at its end.
     pub(super) base_url: String,
     pub(super) key: Option<Key>,
+    /// Prints the key, in place of one that is known.
+    pub(super) helper: Option<Helper>,
     /// Further headers; their values count as secrets.
     pub(super) headers: Vec<(String, Secret)>,
     /// In tokens; 0 where it is not known.
@@ -91,7 +104,8 @@ impl Endpoint {
 
     /// A server's text for a message: one line, short, and without any secret of this endpoint.
     pub(super) fn clean(&self, server_text: &str) -> String {
-        let keys = self.key.iter().map(|key| &key.value);
+        let printed = self.helper.as_ref().map(Helper::sent).unwrap_or_default();
+        let keys = self.key.iter().map(|key| &key.value).chain(&printed);
         let headers = self.headers.iter().map(|(_, value)| value);
         let mut clean = server_text.to_owned();
         for secret in keys.chain(headers).map(Secret::expose).filter(|secret| secret.len() >= SHORTEST_SECRET) {
@@ -107,10 +121,7 @@ impl Endpoint {
     /// The headers of a request: its type, the key, and what the settings add.
     pub(super) fn request_headers(&self) -> Vec<(String, String)> {
         let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-        headers.extend(self.key.as_ref().map(|key| match key.scheme {
-            Scheme::ApiKey => ("x-api-key".to_owned(), key.value.expose().to_owned()),
-            Scheme::Bearer => ("authorization".to_owned(), format!("Bearer {}", key.value.expose())),
-        }));
+        headers.extend(self.key.as_ref().map(|key| key.scheme.header(&key.value)));
         headers.extend(self.headers.iter().map(|(name, value)| (name.to_lowercase(), value.expose().to_owned())));
         headers
     }
@@ -130,7 +141,13 @@ impl Endpoint {
 
     /// Where the key came from, for messages.
     pub(super) fn key_source(&self) -> &str {
-        self.key.as_ref().map_or("no key", |key| key.source.as_str())
+        let printed = if self.helper.is_some() { "apiKeyHelper" } else { "no key" };
+        self.key.as_ref().map_or(printed, |key| key.source.as_str())
+    }
+
+    /// Whether there is a key.
+    pub(super) fn has_key(&self) -> bool {
+        self.key.is_some() || self.helper.is_some()
     }
 }
 
@@ -167,6 +184,7 @@ pub(super) fn for_tests(provider: &str, model: &str, base_url: &str, key: &str) 
         id: format!("{provider}/{model}"),
         base_url: base_url.to_owned(),
         key: Some(Key { value: Secret::new(key), source: "TEST_API_KEY".to_owned(), scheme: Scheme::Bearer }),
+        helper: None,
         headers: Vec::new(),
         context_window: 1000,
         max_output: None,

@@ -230,7 +230,7 @@ impl Refusal {
                 "{provider} has nothing left to spend for the key from {}{said}: raise its credit or limit, or {other}",
                 endpoint.key_source()
             ),
-            FaultKind::Authentication if endpoint.key.is_none() => {
+            FaultKind::Authentication if !endpoint.has_key() => {
                 format!(
                     "{provider} wants a key and none is configured{said}: set one for {url} in the settings or {other}"
                 )
@@ -318,6 +318,13 @@ pub(super) fn unusable(endpoint: &Endpoint, why: &str) -> Fault {
     let message =
         format!("{provider} can't be used ({why}): correct its base URL, key ({}) or headers", endpoint.key_source());
     Fault { kind: FaultKind::InvalidRequest, message }
+}
+
+/// The command that prints the key gave none.
+pub(super) fn keyless(endpoint: &Endpoint, why: &str) -> Fault {
+    let (provider, why) = (&endpoint.provider, endpoint.clean(why));
+    let message = format!("the apiKeyHelper of {provider} gave no key ({why}): correct the command in the settings");
+    Fault { kind: FaultKind::Authentication, message }
 }
 
 /// The server's certificate is not trusted: no retry helps.

@@ -5,13 +5,14 @@ use super::ModelStream;
 use super::encoded::Body;
 use super::endpoint::{Endpoint, is_loopback};
 use super::fault::{self, Refusal};
+use super::helper::{HelperKeys, RunHelper};
 use super::lines::{Lines, MAX_LINE_BYTES};
 use crate::base::environment::Environment;
 use crate::turn::model_event::{Fault, ModelEvent};
 use eventsource_stream::{EventStream, EventStreamError};
 use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, NoProxy, Proxy, Response, Url};
+use reqwest::{Client, NoProxy, Proxy, Response, StatusCode, Url};
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -52,16 +53,23 @@ pub(super) struct Call {
 /// The clients, made when first used: reading the system's certificates takes a while, and plain HTTP needs none.
 pub(super) struct Http {
     env: Environment,
+    helper_keys: HelperKeys,
     plain_loopback: OnceLock<Result<Client, String>>,
     loopback: OnceLock<Result<Client, String>>,
     remote: OnceLock<Result<Client, String>>,
 }
 
 impl Http {
+    #[cfg(test)]
     pub(super) fn new(env: Environment) -> Self {
+        Self::with_helper(env, None)
+    }
+
+    pub(super) fn with_helper(env: Environment, run_helper: Option<RunHelper>) -> Self {
         // A second provider in the process is refused, and then the first one serves.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Self { env, plain_loopback: OnceLock::new(), loopback: OnceLock::new(), remote: OnceLock::new() }
+        let helper_keys = HelperKeys::new(&env, run_helper);
+        Self { env, helper_keys, plain_loopback: OnceLock::new(), loopback: OnceLock::new(), remote: OnceLock::new() }
     }
 
     fn client(&self, url: &Url) -> Result<&Client, String> {
@@ -86,11 +94,30 @@ impl Http {
         serde_json::from_str(&body).ok()
     }
 
+    /// Sends a call. Where a command prints the key, a key that is refused is asked for anew, once.
     async fn open(&self, endpoint: &Endpoint, call: Call) -> Result<Response, Fault> {
+        let Some(helper) = &endpoint.helper else { return self.send(endpoint, &call, None).await };
+        let keyless = |why: String| fault::keyless(endpoint, &why);
+        let key = self.helper_keys.key(helper, None).await.map_err(keyless)?;
+        let response = self.send(endpoint, &call, Some(helper.scheme.header(&key))).await?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
+        }
+        let fresh = self.helper_keys.key(helper, Some(&key)).await.map_err(keyless)?;
+        if fresh == key { Ok(response) } else { self.send(endpoint, &call, Some(helper.scheme.header(&fresh))).await }
+    }
+
+    /// The header with the key that a command prints, if one does and there is one.
+    pub(super) async fn helper_header(&self, endpoint: &Endpoint) -> Option<(String, String)> {
+        let helper = endpoint.helper.as_ref()?;
+        self.helper_keys.key(helper, None).await.ok().map(|key| helper.scheme.header(&key))
+    }
+
+    async fn send(&self, endpoint: &Endpoint, call: &Call, key: Option<(String, String)>) -> Result<Response, Fault> {
         let url = Url::parse(&call.url)
             .map_err(|error| fault::unusable(endpoint, &format!("its base URL is not a URL ({error})")))?;
         let client = self.client(&url).map_err(|error| fault::unusable(endpoint, &error))?;
-        let headers = header_map(call.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+        let headers = header_map(key.iter().chain(&call.headers).map(|(name, value)| (name.as_str(), value.as_str())))
             .map_err(|name| fault::unusable(endpoint, &format!("HTTP does not allow what its header {name} holds")))?;
         let request = client.post(url).headers(headers).body(reqwest::Body::wrap(call.body.pieces()));
         match tokio::time::timeout(endpoint.idle, request.send()).await {

@@ -15,7 +15,9 @@ mod discover;
 mod encoded;
 mod endpoint;
 mod fault;
+mod helper;
 mod http;
+mod keys;
 mod lines;
 mod openai_chat;
 mod openai_responses;
@@ -30,6 +32,7 @@ pub(crate) mod test_server;
 mod unavailable;
 
 pub use catalog::{ModelUnavailable, Models};
+pub use helper::RunHelper;
 pub use record::recording;
 pub use request::{ModelRequest, ToolDefinition, ToolFeatures};
 pub use unavailable::unavailable;

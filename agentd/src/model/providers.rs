@@ -4,10 +4,9 @@
 
 use super::catalog::ModelUnavailable;
 use super::endpoint::{Endpoint, Key, Scheme, Secret};
+use super::keys::{self, Access};
 use crate::base::environment::Environment;
-use crate::base::paths;
 use crate::config::{ApiKind, ModelSettings, ProviderSettings, Settings};
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A provider that agentd knows of itself.
@@ -17,7 +16,7 @@ pub(super) struct Builtin {
     base_url: &'static str,
     base_url_env: Option<&'static str>,
     /// The variables that may hold the key; none: no key is needed.
-    key_env: &'static [(&'static str, Scheme)],
+    pub(super) key_env: &'static [(&'static str, Scheme)],
 }
 
 /// Every built-in provider of models over HTTP.
@@ -100,16 +99,22 @@ pub(super) fn endpoint(
     let none = ProviderSettings::default();
     let own = own.unwrap_or(&none);
     let base_url = base_url(provider, own, builtin, variables)?;
-    let key = key(provider, own, builtin, variables)?;
+    let (key, helper) = match keys::access(provider, settings, builtin, variables)? {
+        Access::Open => (None, None),
+        Access::Key(key) => (Some(key), None),
+        Access::Helper(helper) => (None, Some(helper)),
+    };
     // Of several layers the strongest comes last.
     let known = own.models.iter().rev().find(|known| known.id == model);
     let api = own.api.unwrap_or_else(|| usual_api(builtin, &base_url));
+    let scheme = |own: Scheme| if api == ApiKind::Anthropic { own } else { Scheme::Bearer };
     let endpoint = Endpoint {
         provider: provider.to_owned(),
         model: model.to_owned(),
         id: format!("{provider}/{model}"),
         base_url,
-        key: key.map(|key| Key { scheme: if api == ApiKind::Anthropic { key.scheme } else { Scheme::Bearer }, ..key }),
+        key: key.map(|key| Key { scheme: scheme(key.scheme), ..key }),
+        helper: helper.map(|helper| helper.with_scheme(scheme)),
         headers: own.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value))).collect(),
         context_window: known.and_then(|known| known.context_window).unwrap_or_else(|| context_window(model)),
         max_output: known.and_then(|known: &ModelSettings| known.max_output),
@@ -171,75 +176,6 @@ fn ollama_url(host: &str) -> String {
         format!("{rest}:11434")
     };
     format!("{scheme}://{rest}/v1")
-}
-
-fn key(
-    provider: &str,
-    own: &ProviderSettings,
-    builtin: Option<&Builtin>,
-    variables: Variables<'_>,
-) -> Result<Option<Key>, ModelUnavailable> {
-    let found =
-        |value: &str, source: &str, scheme| Key { value: Secret::new(value), source: source.to_owned(), scheme };
-    if let Some(name) = &own.api_key_env {
-        return match variables.get(name) {
-            Some(value) => Ok(Some(found(value, name, Scheme::ApiKey))),
-            None => Err(ModelUnavailable::new(format!(
-                "{provider} needs a key, and {name} is not set: set it, or choose another model with --model"
-            ))),
-        };
-    }
-    if let Some(file) = &own.api_key_file {
-        let file = at_home(file, variables.own);
-        return key_file(provider, &file).map(|value| Some(found(&value, &file.display().to_string(), Scheme::ApiKey)));
-    }
-    if own.api_key_helper.is_some() {
-        return Err(ModelUnavailable::new(format!(
-            "the apiKeyHelper of {provider} is not supported yet: use apiKeyEnv or apiKeyFile"
-        )));
-    }
-    let Some(builtin) = builtin.filter(|builtin| !builtin.key_env.is_empty()) else { return Ok(None) };
-    // What the session says goes before anything of agentd's own.
-    for environment in [variables.session, variables.own] {
-        for (name, scheme) in builtin.key_env {
-            if let Some(value) = environment.get(name) {
-                return Ok(Some(found(value, name, *scheme)));
-            }
-        }
-    }
-    // A provider that was pointed elsewhere, with headers of its own, is let in by those.
-    if own.base_url.is_some() {
-        return Ok(None);
-    }
-    let names: Vec<&str> = builtin.key_env.iter().map(|(name, _)| *name).collect();
-    Err(ModelUnavailable::new(format!(
-        "{provider} needs a key, and {} is not set: set it, or choose another model with --model",
-        names.first().unwrap_or(&"its variable")
-    )))
-}
-
-fn at_home(file: &Path, env: &Environment) -> PathBuf {
-    match file.strip_prefix("~") {
-        Ok(rest) => paths::home(env).join(rest),
-        Err(_) => file.to_owned(),
-    }
-}
-
-/// No key is longer.
-const KEY_FILE_BYTES: u64 = 64 << 10;
-
-fn key_file(provider: &str, file: &Path) -> Result<String, ModelUnavailable> {
-    let shown = file.display();
-    let text = crate::base::files::read_text(file, KEY_FILE_BYTES).map_err(|error| {
-        ModelUnavailable::new(format!("the key of {provider} can't be read from {shown} ({error}): correct apiKeyFile"))
-    })?;
-    let key = text.trim();
-    if key.is_empty() {
-        return Err(ModelUnavailable::new(format!(
-            "the key file {shown} of {provider} is empty: write the key into it"
-        )));
-    }
-    Ok(key.to_owned())
 }
 
 /// Context windows that are known by the model's name; 0 otherwise.

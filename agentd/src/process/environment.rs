@@ -13,7 +13,7 @@ pub(super) const SESSION_VARIABLE: &str = "AGENTD_SESSION";
 /// read, or other than their words say. Left alone is what changes only how something looks (`LS_COLORS`, `TZ`), what
 /// programs read that are asked for anyway (`PYTHONPATH`, `NODE_OPTIONS`), and what says whose account or machine is
 /// meant (`DOCKER_HOST`, `KUBECONFIG`).
-const DENIED: [&str; 39] = [
+const DENIED: [&str; 40] = [
     // The shell: a script to run first, options, what `cd` and patterns find, the folder of another shell.
     "ENV",
     "SHELLOPTS",
@@ -58,6 +58,7 @@ const DENIED: [&str; 39] = [
     // Readiness and life signs are agentd's own.
     "NOTIFY_SOCKET",
     "WATCHDOG_USEC",
+    "CREDENTIALS_DIRECTORY",
 ];
 /// Beginnings of names that never reach a tool: keys, loaders, git's overrides, what bash itself obeys and functions
 /// that a shell hands on, what belongs to agentd itself, and of programs that read: a helper for less, bat's and fzf's
@@ -217,6 +218,7 @@ mod tests {
             "SHELLOPTS",
             "AGENTD_SOCKET",
             "NOTIFY_SOCKET",
+            "CREDENTIALS_DIRECTORY",
             "LISTEN_FDS",
             "LISTEN_PID",
         ] {

@@ -8,6 +8,7 @@ mod child;
 mod environment;
 mod exec_helper;
 mod follow;
+mod helper;
 mod launch;
 mod origin;
 mod orphans;

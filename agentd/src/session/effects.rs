@@ -166,15 +166,16 @@ impl Actor {
         }
     }
 
-    /// The client's variables, less those that the settings name as the key of a provider. By their names alone
-    /// they may not look like secrets.
+    /// The client's variables with those of the settings over them, less those that the settings name as the key of a
+    /// provider. By their names alone they may not look like secrets.
     fn tool_env(&self) -> Arc<Environment> {
-        let providers = self.running.as_ref().map(|turn| turn.settings.providers.values());
-        let keys: Vec<&str> = providers.into_iter().flatten().filter_map(|own| own.api_key_env.as_deref()).collect();
-        match keys.iter().any(|key| self.env.get(key).is_some()) {
-            true => Arc::new(self.env.without(&keys)),
-            false => Arc::clone(&self.env),
+        let Some(settings) = self.running.as_ref().map(|turn| &turn.settings) else { return Arc::clone(&self.env) };
+        let keys: Vec<&str> = settings.providers.values().filter_map(|own| own.api_key_env.as_deref()).collect();
+        let holds_key = keys.iter().any(|key| self.env.get(key).is_some());
+        if settings.env.is_empty() && !holds_key {
+            return Arc::clone(&self.env);
         }
+        Arc::new(self.env.with(&settings.env).without(&keys))
     }
 
     pub(super) fn take_tool_message(&mut self, message: ToolMessage) {

@@ -194,3 +194,44 @@ fn a_mode_that_is_switched_off_is_refused_and_no_session_keeps_it() {
     client.decide_next("deny");
     assert_eq!(ended(&client.events_until("turn.ended"), "t1"), "denied");
 }
+
+#[test]
+fn variables_of_the_settings_reach_commands_but_not_from_a_folder_that_is_not_trusted() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let echo = bash("echo \"[$OWN] [$THEIRS] [$MY_TOKEN] [$LD_AUDIT]\"");
+    let own = json!({"OWN": "own", "MY_TOKEN": "canary", "LD_AUDIT": "/canary"});
+    daemon.home().settings(&json!({"env": own, "permissions": {"allow": ["Bash"]}}));
+    put(&daemon, ".agentd/settings.json", &json!({"env": {"THEIRS": "theirs"}}));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    for (id, trusted, expected) in [("t1", false, "[own] [] [] []"), ("t2", true, "[own] [theirs] [] []")] {
+        client.call_ok("trust/set", &json!({"path": daemon.workspace(), "trusted": trusted}));
+        model.reply(Reply::calls(id, "Bash", &echo)).reply(Reply::says("done"));
+        client.run(&session, "go");
+        let results = model.requests().pop().unwrap().tool_results();
+        assert!(results.last().unwrap().1.contains(expected), "{results:?}");
+    }
+}
+
+#[test]
+fn a_command_prints_the_key_and_is_asked_again_when_it_is_refused() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let (key, runs) = (daemon.home().path("key"), daemon.home().path("runs"));
+    fs::write(&key, "canary-one").unwrap();
+    let command = format!("echo run >> {}; cat {}", runs.display(), key.display());
+    daemon.home().settings(&json!({"providers": {"test": {"apiKeyEnv": null, "apiKeyHelper": command}}}));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    model.reply(Reply::says("one")).reply(Reply::says("two"));
+    client.run(&session, "go");
+    client.run(&session, "go");
+    fs::write(&key, "canary-two").unwrap();
+    model.reply(Reply::error(401, "authentication_error", "no")).reply(Reply::says("three"));
+    let events = client.run(&session, "go");
+    assert_eq!(events.last().unwrap().text("reason"), "completed");
+    let keys: Vec<String> = model.requests().iter().map(|request| request.headers["x-api-key"].clone()).collect();
+    assert_eq!(keys, ["canary-one", "canary-one", "canary-one", "canary-two"]);
+    assert_eq!(fs::read_to_string(runs).unwrap(), "run\nrun\n");
+}

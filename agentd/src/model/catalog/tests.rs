@@ -7,6 +7,7 @@ use crate::model::test_server::{Reply, Server};
 use crate::turn::model_event::{FaultKind, ModelEvent};
 use futures::stream::StreamExt;
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 
 fn env(variables: &[(&str, &str)]) -> Environment {
     let variables: BTreeMap<String, String> =
@@ -33,7 +34,14 @@ fn what_cannot_be_used_says_why_and_what_to_do() {
     };
     let at = |url: &str| ProviderSettings { base_url: Some(url.to_owned()), ..ProviderSettings::default() };
     let key_env = ProviderSettings { api_key_env: Some("MY_KEY".to_owned()), ..at("http://127.0.0.1:1") };
-    let helper = ProviderSettings { api_key_helper: Some("cmd".to_owned()), ..at("http://127.0.0.1:1") };
+    let dir = tempfile::tempdir().expect("a folder");
+    let open = dir.path().join("open");
+    std::fs::write(&open, "canary").expect("a file");
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o640)).expect("its mode");
+    let credential = |name: &str| ProviderSettings {
+        api_key_credential: Some(name.to_owned()),
+        ..ProviderSettings { base_url: Some("http://127.0.0.1:1".to_owned()), ..ProviderSettings::default() }
+    };
     let table: Vec<(&str, Settings, &[&str])> = vec![
         ("anthropic/claude-sonnet-5", none.clone(), &["anthropic", "ANTHROPIC_API_KEY is not set"]),
         ("openai/gpt-5", none.clone(), &["OPENAI_API_KEY is not set", "--model"]),
@@ -43,10 +51,12 @@ fn what_cannot_be_used_says_why_and_what_to_do() {
         ("anthropic/", none.clone(), &["provider/model"]),
         ("demo/other", none, &["demo/guide"]),
         ("mine/x", provider("mine", key_env), &["mine", "MY_KEY is not set"]),
-        ("mine/x", provider("mine", file("/nonexistent/key")), &["/nonexistent/key", "apiKeyFile"]),
+        ("mine/x", provider("mine", file("/nonexistent/key")), &["/nonexistent/key", "correct the file"]),
         ("mine/x", provider("mine", ProviderSettings::default()), &["baseUrl", "providers.mine"]),
         ("mine/x", provider("mine", at("localhost:80")), &["http://"]),
-        ("mine/x", provider("mine", helper), &["apiKeyHelper", "not supported yet"]),
+        ("mine/x", provider("mine", file(&open.display().to_string())), &["open to others", "chmod 600"]),
+        ("mine/x", provider("mine", credential("k")), &["credential", "LoadCredential="]),
+        ("mine/x", provider("mine", credential("../k")), &["without a slash"]),
     ];
     for (name, settings, expected) in table {
         let message = refused(&models, name, &settings);
@@ -161,6 +171,7 @@ async fn a_provider_of_the_settings_brings_key_headers_and_limits() {
     let dir = tempfile::tempdir().expect("a folder");
     let key = dir.path().join("key");
     std::fs::write(&key, "file-key\n").expect("a file");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).expect("its mode");
     let mine = ProviderSettings {
         base_url: Some(format!("{}/v1/", server.url)),
         api_key_file: Some(key),
@@ -185,6 +196,79 @@ async fn a_provider_of_the_settings_brings_key_headers_and_limits() {
         seen.head
     );
     assert_eq!((&seen.json()["model"], &seen.json()["max_tokens"]), (&"a/b:c".into(), &7.into()));
+}
+
+/// A run of commands that answers `canary0`, `canary1` and so on, and nothing from `last` on.
+fn printing(last: usize) -> RunHelper {
+    let runs = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    Arc::new(move |command| {
+        let run = runs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(command, "print my key");
+        Box::pin(
+            async move { if run < last { Ok(format!("canary{run}\n")) } else { Err("it ended with code 1".into()) } },
+        )
+    })
+}
+
+#[tokio::test]
+async fn a_command_s_key_is_kept_and_asked_for_anew_once_it_is_refused() {
+    let refusal = || Reply::json(401, r#"{"error":{"message":"what is canary1?"}}"#);
+    let ok = || Reply::stream("");
+    let server = Server::start(vec![ok(), ok(), refusal(), ok(), refusal(), refusal(), ok()]).await;
+    let mine = ProviderSettings {
+        base_url: Some(format!("{}/v1", server.url)),
+        api_key_helper: Some("print my key".to_owned()),
+        ..ProviderSettings::default()
+    };
+    let settings = provider("mine", mine);
+    let models = Models::with_helper(env(&[]), Some(printing(3)));
+    let mut told = Vec::new();
+    for _ in 0..5 {
+        let events = ask(models.resolve("mine/m", &settings, &env(&[])).expect("a model")).await;
+        told.extend(events.into_iter().filter_map(|event| match event {
+            ModelEvent::Fault(fault) if fault.kind == FaultKind::Authentication => Some(fault.message),
+            _ => None,
+        }));
+    }
+    let key = |seen: crate::model::test_server::Seen| {
+        let (_, after) = seen.head.split_once("authorization: bearer ").expect("a key");
+        after.lines().next().unwrap_or_default().to_owned()
+    };
+    let keys: Vec<String> = server.requests().into_iter().map(key).collect();
+    assert_eq!(keys, ["canary0", "canary0", "canary0", "canary1", "canary1", "canary2", "canary2"]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("the key from apiKeyHelper") && !told[0].contains("canary"), "{told:?}");
+    // Claude Code's own key for the settings, where no variable holds a key.
+    let server = Server::start(vec![Reply::stream("")]).await;
+    let claude = Settings { api_key_helper: Some("print my key".to_owned()), ..Settings::default() };
+    let at = env(&[("ANTHROPIC_BASE_URL", &server.url)]);
+    let models = Models::with_helper(env(&[]), Some(printing(1)));
+    assert!(models.default_name(&claude, &at).await.starts_with("anthropic/"));
+    ask(models.resolve("anthropic/m", &claude, &at).expect("a model")).await;
+    assert!(server.requests()[0].head.contains("x-api-key: canary0"));
+    let models = Models::with_helper(env(&[]), Some(printing(0)));
+    match ask(models.resolve("anthropic/m", &claude, &at).expect("a model")).await.as_slice() {
+        [ModelEvent::Fault(fault)] => {
+            assert!(fault.message.contains("gave no key (it ended with code 1)"), "{fault:?}")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_credential_of_systemd_is_a_key() {
+    let dir = tempfile::tempdir().expect("a folder");
+    std::fs::write(dir.path().join("mine"), "k\n").expect("a file");
+    let mine = ProviderSettings {
+        base_url: Some("http://127.0.0.1:1".to_owned()),
+        api_key_credential: Some("mine".to_owned()),
+        ..ProviderSettings::default()
+    };
+    let own = env(&[("CREDENTIALS_DIRECTORY", &dir.path().display().to_string())]);
+    let variables = Variables { session: &env(&[]), own: &own };
+    let (_, endpoint) = providers::endpoint("mine", "m", &provider("mine", mine), variables).expect("an endpoint");
+    let key = endpoint.key.expect("a key");
+    assert_eq!((key.value.expose(), key.source.as_str()), ("k", "the credential mine"));
 }
 
 #[tokio::test]
