@@ -21,7 +21,6 @@ pub(super) const PROGRAMS: &[Program] = &[
     table("zstdcat", ZSTD.reads()),
     code("cpio", cpio),
     code("7z 7za 7zr 7zz", seven_zip),
-    code("jar", jar),
 ];
 
 const GZIP: Options = options(
@@ -176,20 +175,6 @@ fn seven_zip(name: &str, args: &[Arg]) -> Judgement {
     }
 }
 
-/// `jar tf archive`.
-fn jar(name: &str, args: &[Arg]) -> Judgement {
-    match args {
-        [Arg::Literal(list), archive @ (Arg::Literal(text) | Arg::One(text))]
-            if matches!(list.as_str(), "tf" | "tvf" | "-tf" | "-tvf")
-                && !text.is_empty()
-                && !text.starts_with(['-', '@']) =>
-        {
-            known(Class::ReadOnly, Doing::List, used(archive, Access::Read).into_iter().collect())
-        }
-        _ => Judgement::Unknown(format!("{name} other than tf with an archive is not known to be harmless")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::{ask, only_read, paths};
@@ -288,17 +273,8 @@ mod tests {
 
     #[test]
     fn other_archives_are_listed() {
-        only_read(&["cpio -t", "cpio -itv --quiet", "7z l a.7z", "7z l -slt a.7z", "jar tf a.jar", "cpio -i -t"]);
-        ask(&[
-            "cpio -i",
-            "cpio -o",
-            "cpio -it -F host:x",
-            "7z x a.7z",
-            "7z l @list",
-            "7z l a -ox",
-            "jar xf a.jar",
-            "jar tf @x",
-        ]);
-        ask(&["cpio -tu", "cpio --to-stdout", "7z", "jar", "cpio …"]);
+        only_read(&["cpio -t", "cpio -itv --quiet", "7z l a.7z", "7z l -slt a.7z", "cpio -i -t"]);
+        ask(&["cpio -i", "cpio -o", "cpio -it -F host:x", "7z x a.7z", "7z l @list", "7z l a -ox"]);
+        ask(&["cpio -tu", "cpio --to-stdout", "7z", "cpio …"]);
     }
 }

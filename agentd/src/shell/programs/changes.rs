@@ -17,10 +17,20 @@ pub(super) const PROGRAMS: &[Program] = &[
     ),
     table("rmdir", options("pv", "ignore-fail-on-non-empty parents verbose").edits(Access::Remove)),
     table("unlink", options("", "").edits(Access::Remove).at_most(1)),
-    table("tee", options("aip", "append ignore-interrupts output-error?").edits(Access::Write)),
+    code("tee", tee),
     code("cp", |name, args| transfer(CP, Access::Read, name, args)),
     code("mv", |name, args| transfer(MV, Access::Remove, name, args)),
 ];
+
+/// `tee` changes nothing where all that it writes to are the streams it has, or nothing.
+fn tee(name: &str, args: &[Arg]) -> Judgement {
+    const TEE: Options = options("aip", "append ignore-interrupts output-error?");
+    let stream = |word: &Arg| matches!(word, Arg::Literal(text) if matches!(text.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr"));
+    match TEE.parse(name, args) {
+        Ok(parsed) if parsed.operands.iter().all(stream) => known(Class::ReadOnly, Doing::Other, Vec::new()),
+        _ => TEE.edits(Access::Write).judge(name, args),
+    }
+}
 
 const CP: Options = options(
     "adfiHLnPpRruvxTt:",
@@ -69,7 +79,7 @@ fn targets(parsed: &Parsed) -> Option<(&[Arg], Vec<Arg>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{ask, edit, paths};
+    use super::super::tests::{ask, edit, only_read, paths};
 
     #[test]
     fn what_is_changed_is_told() {
@@ -92,6 +102,13 @@ mod tests {
         assert_eq!(paths("cp -t x a b"), ["Read a", "Read b", "Write x"]);
         assert_eq!(paths("tee -a - a"), ["Write -", "Write a"]);
         assert_eq!(paths("rm -- -a"), ["Remove -a"]);
+    }
+
+    #[test]
+    fn tee_to_a_stream_changes_nothing() {
+        only_read(&["tee", "tee /dev/stderr", "tee -a /dev/null"]);
+        edit(&["tee /dev/null a", "tee /dev/sda"]);
+        ask(&["tee …", "tee *", "tee /dev/null …"]);
     }
 
     #[test]

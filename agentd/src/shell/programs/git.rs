@@ -10,7 +10,7 @@ mod history;
 mod refs;
 
 use super::super::analysis::{Access, Class, Doing};
-use super::options::{Options, Parsed, known, options, refused, shown, used};
+use super::options::{Options, Parsed, known, options, shown, used};
 use super::{Arg, Judgement, PathArg, Program, code};
 
 /// From the manuals and usage texts of git 2.47.
@@ -60,7 +60,7 @@ impl Command {
 const GLOBAL: Options = options(
     "P",
     "no-pager no-optional-locks literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs \
-                  no-replace-objects no-lazy-fetch no-advice",
+                  no-replace-objects no-lazy-fetch no-advice exec-path html-path man-path info-path",
 )
 .options_first()
 .dashes_do_not_end();
@@ -182,7 +182,14 @@ mod tests {
 
     #[test]
     fn only_listed_commands_in_this_repository() {
-        only_read(&["git", "git --version", "git --no-pager log", "git -P diff", "git --no-optional-locks status"]);
+        only_read(&[
+            "git",
+            "git --version",
+            "git --no-pager log",
+            "git -P diff",
+            "git --exec-path",
+            "git --no-optional-locks status",
+        ]);
         ask(&["git lg", "git …", "git -c a.b=c log", "git -C x status", "git --git-dir x log", "git --git-dir=x log"]);
         ask(&[
             "git --work-tree=.. status",

@@ -15,90 +15,42 @@ pub(super) const PROGRAMS: &[Program] = &[
     table("ifconfig", options("as", "").at_most(0)),
 ];
 
-/// What `ip` shows, and the words that show it. A list of addresses or routes is shown by the object alone too.
-const OBJECTS: &[&str] = &[
-    "a",
-    "addr",
-    "address",
-    "l",
-    "link",
-    "r",
-    "ro",
-    "route",
-    "n",
-    "neigh",
-    "neighbor",
-    "neighbour",
-    "ru",
-    "rule",
-    "m",
-    "maddr",
-    "maddress",
-    "netns",
-    "tunnel",
-    "netconf",
-    "nexthop",
-    "ntable",
-    "token",
-    "vrf",
-];
-const SHOWING: &[&str] = &["show", "sh", "s", "list", "ls", "lst", "l"];
+/// What `ip` shows, each with its short forms.
+const OBJECTS: &str = "a addr address l link r ro route n neigh neighbor neighbour ru rule m maddr maddress netns tunnel \
+                       netconf nexthop ntable token vrf";
+/// The words that show it; it is shown without any, too.
+const SHOWING: &str = "show sh s list ls lst l";
+/// The options that change how it is shown.
+const LOOKS: &str = "-4 -6 -0 -o -oneline --oneline -s -stats -statistics -d -details --details -h -human -human-readable -j \
+                     -json --json -p -pretty -c -color --color -c=never -c=auto -color=never -color=auto -br -brief \
+                     --brief -t -timestamp -ts -tshort -N -Numeric";
+/// The words of a filter of `ss`, beside addresses.
+const FILTERS: &str = "state exclude established syn-sent syn-recv fin-wait-1 fin-wait-2 time-wait closed close-wait last-ack \
+                       listening listen closing all connected synchronized bucket big sport dport src dst = == eq != ne > \
+                       < >= <= gt lt ge le and or not ! & | ( ) :http :https :ssh";
+
+/// Whether a word is in a list.
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|listed| listed == word)
+}
 
 /// `ip [options] OBJECT [show …]`. Options stand before the object only, and have one dash.
 fn ip(name: &str, args: &[Arg]) -> Judgement {
-    const FLAGS: &[&str] = &[
-        "-4",
-        "-6",
-        "-0",
-        "-o",
-        "-oneline",
-        "-s",
-        "-stats",
-        "-statistics",
-        "-d",
-        "-details",
-        "-h",
-        "-human",
-        "-human-readable",
-        "-j",
-        "-json",
-        "-p",
-        "-pretty",
-        "-c",
-        "-color",
-        "-c=never",
-        "-c=auto",
-        "-color=never",
-        "-color=auto",
-        "-br",
-        "-brief",
-        "-t",
-        "-timestamp",
-        "-ts",
-        "-tshort",
-        "-N",
-        "-Numeric",
-        "--brief",
-        "--json",
-        "--oneline",
-        "--details",
-        "--color",
-    ];
     let mut words = args.iter();
     let object = loop {
         match words.next() {
             Some(Arg::Literal(text)) if matches!(text.as_str(), "-V" | "-Version" | "--version") && args.len() == 1 => {
                 return shown();
             }
-            Some(Arg::Literal(text)) if FLAGS.contains(&text.as_str()) => {}
-            Some(Arg::Literal(text)) if OBJECTS.contains(&text.as_str()) => break text.as_str(),
+            Some(Arg::Literal(text)) if is_in(LOOKS, text) => {}
+            Some(Arg::Literal(text)) if is_in(OBJECTS, text) => break text.as_str(),
             Some(word) => return Judgement::Unknown(refused(name, word)),
             None => return shown(),
         }
     };
     match words.next() {
         None => shown(),
-        Some(Arg::Literal(command)) if SHOWING.contains(&command.as_str()) => shown(),
+        Some(Arg::Literal(command)) if is_in(SHOWING, command) => shown(),
         Some(Arg::Literal(command)) if command == "get" && matches!(object, "r" | "ro" | "route") => {
             match words.find(|word| !is_route(word)) {
                 Some(word) => Judgement::Unknown(refused(name, word)),
@@ -127,60 +79,9 @@ fn ss(name: &str, args: &[Arg]) -> Judgement {
          cgroup context contexts ipv4 ipv6 packet tcp mptcp sctp udp dccp raw unix tipc vsock xdp family= no-header \
          oneline no-queues inet-sockopt query= socket=",
     );
-    const WORDS: &[&str] = &[
-        "state",
-        "exclude",
-        "established",
-        "syn-sent",
-        "syn-recv",
-        "fin-wait-1",
-        "fin-wait-2",
-        "time-wait",
-        "closed",
-        "close-wait",
-        "last-ack",
-        "listening",
-        "listen",
-        "closing",
-        "all",
-        "connected",
-        "synchronized",
-        "bucket",
-        "big",
-        "sport",
-        "dport",
-        "src",
-        "dst",
-        "dev",
-        "=",
-        "==",
-        "eq",
-        "!=",
-        "ne",
-        ">",
-        "<",
-        ">=",
-        "<=",
-        "gt",
-        "lt",
-        "ge",
-        "le",
-        "and",
-        "or",
-        "not",
-        "!",
-        "&",
-        "|",
-        "(",
-        ")",
-        ":http",
-        ":https",
-        ":ssh",
-    ];
     match SS.parse(name, args) {
         Ok(parsed) => {
-            let fits =
-                |word: &&Arg| matches!(word, Arg::Literal(text) if WORDS.contains(&text.as_str()) || is_address(text));
+            let fits = |word: &&Arg| matches!(word, Arg::Literal(text) if is_in(FILTERS, text) || is_address(text));
             match parsed.operands.iter().find(|word| !fits(word)) {
                 Some(word) => Judgement::Unknown(format!(
                     "{} may be a name that the network is asked for",

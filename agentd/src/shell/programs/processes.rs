@@ -110,10 +110,8 @@ pub(super) fn lsof(name: &str, args: &[Arg]) -> Judgement {
         Ok(parsed) => parsed,
         Err(why) => return Judgement::Unknown(why),
     };
-    if !parsed.has(&["n", "t"]) && !(parsed.options.is_empty() || parsed.has(&["v"])) {
-        return Judgement::Unknown(format!("{name} without -n asks the network for names"));
-    }
-    if parsed.options.is_empty() && paths.is_empty() && parsed.operands.is_empty() {
+    let named_files_only = parsed.options.is_empty() && !(paths.is_empty() && parsed.operands.is_empty());
+    if !named_files_only && !parsed.has(&["n", "t", "v"]) {
         return Judgement::Unknown(format!("{name} without -n asks the network for names"));
     }
     // `-i` may take the next word as its value.

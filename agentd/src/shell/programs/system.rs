@@ -74,6 +74,14 @@ pub(super) const PROGRAMS: &[Program] = &[
         options("abB?C?cJe?p?sxy", "all online bytes caches? offline json extended? parse? hex physical output-all")
             .at_most(0),
     ),
+    table(
+        "lsmem lslocks lsipc lsns ipcs",
+        options("abJnprsSqmtucyl", "all bytes json noheadings raw pairs").at_most(0),
+    ),
+    table("pwdx", options("", "").no_option_harms()),
+    table("pmap", options("xXdqp", "extended device quiet show-path")),
+    table("clear", options("x", "").at_most(0)),
+    code("getent", getent),
     table("lsb_release", options("avidrcs", "all id description release codename short version").at_most(0)),
     code("sysctl", sysctl),
     code("tput", tput),
@@ -147,6 +155,18 @@ fn sysctl(name: &str, args: &[Arg]) -> Judgement {
 /// `tput` may run a program that the terminal's description names, but not for these.
 fn tput(name: &str, args: &[Arg]) -> Judgement {
     only_words(name, args, &["cols", "lines", "colors", "bold", "sgr0", "smul", "rmul", "rev", "dim", "el"])
+}
+
+/// `getent` of what is on this machine; hosts and networks are asked for.
+fn getent(name: &str, args: &[Arg]) -> Judgement {
+    match args {
+        [Arg::Literal(base), keys @ ..]
+            if matches!(base.as_str(), "passwd" | "group" | "services" | "protocols" | "shells") =>
+        {
+            options("", "").judge(name, keys)
+        }
+        _ => Judgement::Unknown(format!("{name} of what may not be on this machine is not known to be harmless")),
+    }
 }
 
 fn stty(name: &str, args: &[Arg]) -> Judgement {
@@ -236,9 +256,30 @@ mod tests {
             "pidof sshd",
             "sysctl -n kernel.ostype",
         ]);
-        only_read(&["crontab -l", "swapon --show", "tput cols", "stty -a", "dpkg -l", "dpkg -L bash", "fuser 80/tcp"]);
+        only_read(&[
+            "crontab -l",
+            "swapon --show",
+            "tput cols",
+            "stty -a",
+            "getent passwd root",
+            "lsmem",
+            "pwdx 1",
+            "dpkg -l",
+            "dpkg -L bash",
+            "fuser 80/tcp",
+        ]);
         ask(&["sysctl -w a=1", "sysctl a=1", "sysctl -p", "sysctl …", "crontab -r", "crontab x", "swapon /dev/sda1"]);
-        ask(&["tput init", "tput reset", "stty raw", "dpkg -i x.deb", "dpkg --configure -a", "fuser -k 80/tcp"]);
+        ask(&[
+            "tput init",
+            "tput reset",
+            "stty raw",
+            "getent hosts x",
+            "getent -s dns passwd",
+            "getent shadow",
+            "dpkg -i x.deb",
+            "dpkg --configure -a",
+            "fuser -k 80/tcp",
+        ]);
         ask(&["getconf -v x ARG_MAX", "uname --unlisted", "whoami x", "id --unlisted", "dpkg …", "pgrep …"]);
     }
 }

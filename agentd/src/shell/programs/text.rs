@@ -154,6 +154,8 @@ pub(super) const PROGRAMS: &[Program] = &[
     ),
     table("sum", options("rs", "sysv").reads().no_option_harms()),
     table("md5", options("qrns:", "").reads()),
+    table("iconv", options("f:t:cls", "from-code= to-code= list silent").reads()),
+    table("look", options("abdft:", "alternative alphanum ignore-case terminate=").searches(&[], None)),
     table("tsort", options("", "").reads().at_most(1).no_option_harms()),
     table("bc", options("hilqsw", "interactive mathlib quiet standard warn").reads()),
     table(
@@ -254,7 +256,15 @@ mod tests {
         ]);
         ask(&["sort -o a b", "sort -uo a b", "sort --ou=a", "sort -T x a", "sort *", "sort …", "sort -k… -t -o a"]);
         ask(&["sort -S 1b --compress-prog ./x big", "sort --compress-program=./x a", "sort a -o b", "sort --output b"]);
-        ask(&["shuf -o x a", "shuf --output=x a", "shuf …", "bc --unknown"]);
+        ask(&[
+            "shuf -o x a",
+            "shuf --output=x a",
+            "shuf …",
+            "bc --unknown",
+            "iconv -o x a",
+            "iconv --output=x a",
+            "iconv *",
+        ]);
     }
 
     #[test]
@@ -297,6 +307,8 @@ mod tests {
         only_read(&[
             "sha512sum --check --ignore-missing x",
             "rev a",
+            "iconv -f utf8 -t latin1 a",
+            "look ab words",
             "tsort a",
             "expand -t 4 a",
             "head -c 16 /dev/urandom",

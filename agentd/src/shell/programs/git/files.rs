@@ -19,7 +19,7 @@ pub(super) const COMMANDS: &[Command] = &[
     ),
     command(
         "check-ignore",
-        options("qvnz", "quiet verbose stdin non-matching no-index index"),
+        options("qvnz", "quiet verbose stdin non-matching no-index index").no_option_harms(),
         Doing::Other,
         Operands::Paths(Access::Look),
     ),
@@ -28,6 +28,8 @@ pub(super) const COMMANDS: &[Command] = &[
     command("count-objects", options("vH", "verbose human-readable").at_most(0), Doing::Other, Operands::Text),
     command("patch-id", options("", "stable unstable verbatim").at_most(0), Doing::Other, Operands::Text),
     command("stripspace", options("sc", "strip-comments comment-lines").at_most(0), Doing::Other, Operands::Text),
+    command("archive", options("l", "list").at_most(0), Doing::Other, Operands::Text).unless(archive),
+    command("interpret-trailers", TRAILERS, Doing::Read, Operands::Paths(Access::Read)).unless(trailers),
     command("apply", APPLY, Doing::Other, Operands::Paths(Access::Read)).unless(apply),
     command("clean", CLEAN, Doing::List, Operands::Paths(Access::Look)).unless(clean),
 ];
@@ -75,6 +77,18 @@ const APPLY: Options = options(
 /// With one of these, nothing is applied.
 fn apply(parsed: &Parsed) -> Option<&'static str> {
     (!parsed.has(&["stat", "numstat", "summary", "check"])).then_some("without --check or --stat changes files")
+}
+
+/// Only the formats are listed, never a tree.
+fn archive(parsed: &Parsed) -> Option<&'static str> {
+    (!parsed.has(&["l", "list"])).then_some("without --list packs files")
+}
+
+const TRAILERS: Options = options("", "parse only-trailers only-input unfold no-divider");
+
+/// The settings may name commands that make trailers, for which these leave no room.
+fn trailers(parsed: &Parsed) -> Option<&'static str> {
+    (!parsed.has(&["parse", "only-input"])).then_some("without --parse may run commands")
 }
 
 const CLEAN: Options = options("ndxXqfe:", "dry-run exclude= force quiet");
@@ -132,6 +146,11 @@ mod tests {
     }
 
     #[test]
+    fn some_of_a_command_reads() {
+        only_read(&["git archive -l", "git archive --list", "git interpret-trailers --parse a", "git check-ignore *"]);
+    }
+
+    #[test]
     fn nothing_is_changed_or_run() {
         ask(&[
             "git grep -O x",
@@ -174,6 +193,9 @@ mod tests {
             "git fsck",
             "git gc",
             "git archive HEAD",
+            "git archive -l HEAD",
+            "git interpret-trailers --trailer a a",
+            "git interpret-trailers a",
             "git ls-remote",
             "git fetch --dry-run",
             "git push",

@@ -25,6 +25,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command("remote", options("v", "verbose").at_most(0), Doing::Other, Operands::Text),
     command("remote show", options("", "").at_most(0), Doing::Other, Operands::Text),
     command("remote get-url", options("", "push all"), Doing::Other, Operands::Text),
+    command("ls-remote", options("q", "get-url quiet"), Doing::Other, Operands::Text).unless(ls_remote),
     command("worktree list", options("vz", "verbose porcelain"), Doing::Other, Operands::Text),
     command("sparse-checkout list", options("", "").at_most(0), Doing::Other, Operands::Text),
     command("notes", options("", "").at_most(0), Doing::Other, Operands::Text),
@@ -56,6 +57,11 @@ const TAG: Options = options(
 fn tag(parsed: &Parsed) -> Option<&'static str> {
     let lists = ["l", "list", "n", "contains", "no-contains", "merged", "no-merged", "points-at"];
     (!parsed.operands.is_empty() && !parsed.has(&lists)).then_some("with a name makes a tag unless it is to list")
+}
+
+/// Only the address is shown; the remote isn't asked.
+fn ls_remote(parsed: &Parsed) -> Option<&'static str> {
+    (!parsed.has(&["get-url"])).then_some("without --get-url asks the network")
 }
 
 /// What it doesn't know, it repeats.
@@ -103,7 +109,8 @@ const CONFIG_LIST: Options = options("t:", "no-type").with(&FROM);
 /// The words of old: an action as an option, or the name of a setting alone.
 const CONFIG: Options =
     options("l", "get get-all get-regexp get-urlmatch get-color get-colorbool list default= fixed-value no-type")
-        .with(&FROM);
+        .with(&FROM)
+        .options_first();
 
 /// Without an action, one name is shown, and a second word would be its new value. Actions of new, such as `edit`,
 /// hold no dot, as names of settings do.
@@ -168,6 +175,7 @@ mod tests {
             "git notes",
             "git notes show HEAD",
             "git version",
+            "git ls-remote --get-url origin",
         ]);
         only_read(&[
             "git config --get user.name",
@@ -219,6 +227,7 @@ mod tests {
             "git symbolic-ref -d HEAD",
             "git symbolic-ref HEAD …x y",
             "git remote show origin",
+            "git ls-remote origin",
             "git remote update",
             "git remote add a b",
         ]);
@@ -232,6 +241,7 @@ mod tests {
         ask(&[
             "git config user.name x",
             "git config --unset a.b",
+            "git config a.b -z",
             "git config --edit",
             "git config edit",
             "git config set a.b c",
