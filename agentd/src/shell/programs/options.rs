@@ -196,9 +196,11 @@ impl Options {
         let mut parsed = Parsed::default();
         let mut words = args.iter();
         let mut ended = None;
+        // Of a word that may be many, there may be none.
+        let mut operand_seen = false;
         while let Some(word) = words.next() {
-            let first_operand_seen = parsed.operands.iter().any(|operand| !matches!(operand, Arg::Many(_)));
-            if ended.is_some() || (!self.permutes && first_operand_seen) || is_operand(word) {
+            if ended.is_some() || (!self.permutes && operand_seen) || is_operand(word) {
+                operand_seen |= !matches!(word, Arg::Many(_));
                 parsed.operands.push(word.clone());
             } else if self.dashes_end && matches!(word, Arg::Literal(text) if text == "--") {
                 ended = Some(parsed.operands.len());
