@@ -8,7 +8,7 @@ use super::{Arg, Judgement, Program, code, table};
 /// From the manuals of GNU coreutils 9, file 5.44, tree 2.1, util-linux 2.40 and debianutils.
 pub(super) const PROGRAMS: &[Program] = &[
     table("ls dir vdir", LS),
-    table("exa eza lsd", EZA),
+    table("exa eza", EZA),
     code("tree", tree),
     table(
         "stat",

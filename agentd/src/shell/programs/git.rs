@@ -100,6 +100,9 @@ fn judge(command: &Command, name: &str, args: &[Arg]) -> Judgement {
     if let Some(format) = parsed.values(&["format", "pretty", "sort"]).find(|format| may_check_signatures(format)) {
         return Judgement::Unknown(format!("{name}: {} may run gpg", shown(format)));
     }
+    if let Some(when) = parsed.values(&["ignore-submodules"]).find(|when| !keeps_out(when)) {
+        return Judgement::Unknown(format!("{name}: with {} the settings of other repositories count", shown(when)));
+    }
     match (command.harm)(&parsed) {
         Some(why) => Judgement::Unknown(format!("{name} {why}")),
         None => known(Class::ReadOnly, command.doing, paths(command.operands, &parsed)),
@@ -109,6 +112,11 @@ fn judge(command: &Command, name: &str, args: &[Arg]) -> Judgement {
 /// Whether a format, or a key to sort by, holds a signature's state.
 fn may_check_signatures(format: &Arg) -> bool {
     !matches!(format, Arg::Literal(text) if !text.contains("%G") && !text.contains("signature"))
+}
+
+/// Whether git doesn't look into repositories below, whose own settings may let it run programs.
+fn keeps_out(when: &Arg) -> bool {
+    matches!(when, Arg::Literal(text) if text == "all" || text == "dirty")
 }
 
 fn paths(operands: Operands, parsed: &Parsed) -> Vec<PathArg> {

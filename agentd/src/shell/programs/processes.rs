@@ -61,9 +61,11 @@ fn harmless_beside_letters(dashed: &[&Arg]) -> bool {
     })
 }
 
-/// `ps -aux`, which is read as `ps aux`.
+/// `ps -aux` and the like, which are read as `ps aux`.
 fn is_old_habit(args: &[Arg]) -> bool {
-    matches!(args, [Arg::Literal(only)] if matches!(only.as_str(), "-aux" | "-auxw" | "-auxww" | "-auxf" | "-auxwf"))
+    let letters =
+        |text: &str| text.strip_prefix("-a").is_some_and(|rest| rest.chars().all(|letter| "xuwfjl".contains(letter)));
+    matches!(args, [Arg::Literal(only)] if letters(only))
 }
 
 fn is_old_form(word: &Arg) -> bool {
@@ -135,6 +137,8 @@ mod tests {
             "ps -eo pid,ppid,cmd",
             "ps -p 1 -o comm=",
             "ps -aux",
+            "ps -ax",
+            "ps -auxwwf",
         ]);
         only_read(&[
             "ps aux --sort=-%mem",
@@ -151,7 +155,17 @@ mod tests {
             "ps -eLf",
             "ps --no-headers -o pid -C sh",
         ]);
-        ask(&["ps e", "ps eww", "ps auxe", "ps aux -e", "ps -e -u x", "ps -auxe", "ps -ef u", "ps ewww -p 1"]);
+        ask(&[
+            "ps e",
+            "ps eww",
+            "ps auxe",
+            "ps aux -e",
+            "ps -e -u x",
+            "ps -auxe",
+            "ps -axe",
+            "ps -ef u",
+            "ps ewww -p 1",
+        ]);
         ask(&["ps …", "ps *", "ps -u … -e", "ps -eo environ", "ps E", "ps -E"]);
     }
 

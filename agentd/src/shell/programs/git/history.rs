@@ -253,6 +253,8 @@ mod tests {
         ]);
         ask(&[
             "git diff --submodule=diff",
+            "git diff --ignore-submodules=none",
+            "git diff --ignore-submodules=…",
             "git blame --contents=x --output=y a",
             "git log --sort=signature",
             "git blame …",
