@@ -10,8 +10,9 @@ pub(super) const COMMANDS: &[Command] = &[
     command("reflog show", LOG, Doing::Read, REVISIONS),
     command("reflog", LOG, Doing::Read, REVISIONS).unless(reflog),
     command("reflog list", options("", "").at_most(0), Doing::Other, Operands::Text),
-    command("stash list", LOG, Doing::Read, REVISIONS),
-    command("stash show", STASH, Doing::Read, Operands::Text),
+    // It hands words on without `--`, so behind it they are options still.
+    command("stash list", LOG.dashes_do_not_end(), Doing::Read, Operands::Text),
+    command("stash show", STASH.dashes_do_not_end(), Doing::Read, Operands::Text),
     command("rev-list", REV_LIST, Doing::Other, REVISIONS),
     command("shortlog", SHORTLOG, Doing::Read, REVISIONS),
     command("diff", DIFF, Doing::Read, REVISIONS),
@@ -213,6 +214,7 @@ mod tests {
             "git range-diff --output=x a b",
             "git blame --output=x a",
             "git stash list --output=x",
+            "git stash list -- --output=x",
             "git stash show -p --output=x",
         ]);
         ask(&[

@@ -25,7 +25,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command("remote", options("v", "verbose").at_most(0), Doing::Other, Operands::Text),
     command("remote show", options("", "").at_most(0), Doing::Other, Operands::Text),
     command("remote get-url", options("", "push all"), Doing::Other, Operands::Text),
-    command("ls-remote", options("q", "get-url quiet"), Doing::Other, Operands::Text).unless(ls_remote),
+    command("ls-remote", options("q", "get-url quiet").options_first(), Doing::Other, Operands::Text).unless(ls_remote),
     command("worktree list", options("vz", "verbose porcelain"), Doing::Other, Operands::Text),
     command("sparse-checkout list", options("", "").at_most(0), Doing::Other, Operands::Text),
     command("notes", options("", "").at_most(0), Doing::Other, Operands::Text),
@@ -228,6 +228,7 @@ mod tests {
             "git symbolic-ref HEAD …x y",
             "git remote show origin",
             "git ls-remote origin",
+            "git ls-remote origin --get-url",
             "git remote update",
             "git remote add a b",
         ]);
