@@ -96,12 +96,15 @@ pub(super) fn is_own(name: &str) -> bool {
 
 /// Whether the programs may see this variable with this value; `None` is a value that is not known.
 pub(super) fn is_setting(name: &str, value: Option<&str>) -> bool {
+    if is_own(name) && !name.contains('_') {
+        return true;
+    }
     let Some(value) = value else { return false };
     // A value with a slash in front could name a file.
     let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "_.@+-,:/".contains(c))
         && !value.starts_with([':', '/', '.'])
         && !value.contains("..");
-    SETTINGS.contains(&name) && plain || VALUES.contains(&(name, value)) || is_own(name) && !name.contains('_')
+    SETTINGS.contains(&name) && plain || VALUES.contains(&(name, value))
 }
 
 /// Whether a variable that the line has not set may be shown.

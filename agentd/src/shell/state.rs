@@ -74,6 +74,11 @@ impl State {
         self.variables.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
+    /// How many variables it knows.
+    pub fn len(&self) -> usize {
+        self.variables.len()
+    }
+
     pub fn set(&mut self, name: &str, value: Value) {
         match self.variables.iter_mut().find(|(known, _)| known == name) {
             Some((_, old)) => *old = value,

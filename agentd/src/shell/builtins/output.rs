@@ -1,7 +1,9 @@
 //! `printf`. A builtin.
 
-use super::{Judged, harmless, literal, unknown};
+use super::{Effect, Judged, harmless, literal, unknown, with};
+use crate::shell::names::is_name;
 use crate::shell::programs::Arg;
+use crate::shell::state::Value;
 
 /// `-v` and `%n` set variables; everything else only prints.
 pub(super) fn printf(args: &[Arg]) -> Judged {
@@ -9,6 +11,16 @@ pub(super) fn printf(args: &[Arg]) -> Judged {
         Some((first, rest)) if literal(first) == Some("--") => rest,
         _ => args,
     };
+    if let [option, name, format @ ..] = args
+        && literal(option) == Some("-v")
+    {
+        return match (literal(name).filter(|name| is_name(name)), format.first().map(literal)) {
+            (Some(name), Some(Some(format))) if !sets(format) => {
+                with(vec![Effect::Assign(name.to_owned(), Value::any())])
+            }
+            _ => unknown("printf sets a variable that is not known"),
+        };
+    }
     let Some((format, values)) = args.split_first() else { return harmless() };
     match format {
         Arg::Literal(format) if format.starts_with('-') && args.len() > 1 => {
@@ -46,7 +58,10 @@ mod tests {
         assert!(is_known(&[literal("--"), literal("%d\n"), literal("3")]));
         assert!(is_known(&[literal("100%% new\n")]));
         assert!(is_known(std::slice::from_ref(&any)));
-        assert!(!is_known(&[literal("-v"), literal("PATH"), literal("x")]));
+        let set = printf(&[literal("-v"), literal("PATH"), literal("x")]).1;
+        assert_eq!(set, [Effect::Assign("PATH".to_owned(), Value::any())]);
+        assert!(!is_known(&[literal("-v"), literal("a[0]"), literal("x")]));
+        assert!(!is_known(&[literal("-v"), literal("x"), any.clone()]));
         assert!(!is_known(&[literal("-vPATH"), literal("x")]));
         assert!(!is_known(&[literal("%5n"), literal("PATH")]));
         assert!(!is_known(&[any, literal("x")]));

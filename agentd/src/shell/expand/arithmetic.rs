@@ -27,6 +27,7 @@ impl Walk<'_> {
     /// The value of an expression, if it is known; what it sets and what may come of it is noted.
     pub(in crate::shell) fn arithmetic(&mut self, parts: &[Part]) -> Walked<Option<i64>> {
         let mut tokens = Vec::new();
+        self.spend_words(1)?;
         for part in parts {
             if let Part::Text(text) = part {
                 if let Err(odd) = tokenize(text, &mut tokens) {
@@ -44,6 +45,7 @@ impl Walk<'_> {
             }
             tokens.push(Token::Number(value.exact().and_then(plain)));
         }
+        self.spend_words(tokens.len() / 4)?;
         self.names_in(&tokens);
         let Some((target, rest)) = assigned(&tokens) else { return Ok(compute(&self.with_values(&tokens))) };
         let value = compute(&self.with_values(rest));

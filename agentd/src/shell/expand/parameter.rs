@@ -47,6 +47,7 @@ impl Walk<'_> {
             }
             Operation::Strip { front, longest, pattern } => {
                 self.walk_parts(pattern)?;
+                self.spend_words(100)?;
                 if is_all(parameter) {
                     return Ok(Content::Many);
                 }

@@ -1,7 +1,7 @@
 //! `${x#pattern}` and `${x%pattern}` of a known value. Part of the expansion of words.
 
 /// Longer values are not looked at.
-const LONGEST: usize = 200;
+const LONGEST: usize = 128;
 
 /// What is left of `text`; `None` if the pattern is not understood.
 pub(super) fn strip(text: &str, pattern: &str, front: bool, longest: bool) -> Option<String> {

@@ -10,20 +10,26 @@ use crate::shell::walk::{Walk, Walked};
 const LONGEST: usize = 1024;
 /// Stands for the text of a word that is one of many.
 const OF_MANY: &str = "…";
+/// A word with braces takes as long as so many words.
+const BRACES: usize = 50;
 /// Characters that make a pattern.
 const WILD: [char; 3] = ['*', '?', '['];
 
 impl Walk<'_> {
     /// A word among the words of a command.
     pub(in crate::shell) fn expand(&mut self, word: &Word) -> Walked<Vec<Expanded>> {
+        self.spend_words(1)?;
         if let [Part::Text(text)] = word.parts.as_slice()
             && !text.starts_with('~')
             && !text.contains(['*', '?', '[', '{', '='])
         {
             return Ok(vec![Expanded::literal(text)]);
         }
+        if brace::has_brace(&word.parts) {
+            self.spend_words(BRACES)?;
+        }
         let Some(words) = brace::expand(&word.parts) else { return self.odd_braces(word) };
-        self.spend(words.len() / 16)?;
+        self.spend(words.len() / 4)?;
         let single = words.len() == 1;
         let mut all = Vec::new();
         for parts in words {
@@ -41,6 +47,7 @@ impl Walk<'_> {
     }
 
     pub(in crate::shell) fn expand_parts(&mut self, parts: &[Part], text: &str) -> Walked<Expanded> {
+        self.spend_words(1)?;
         let mut building = Building { single: true, ..Building::default() };
         self.gather(parts, Quoting::None, &mut building)?;
         Ok(building.finish(text).pop().unwrap_or_else(|| Expanded::literal("")))

@@ -6,7 +6,7 @@ use crate::shell::ast::{AssignedValue, Assignment, Part, Simple, Stage, Word};
 /// Builtins whose arguments bash reads as assignments.
 const DECLARING: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
 /// Words that begin what is not understood.
-const NOT_UNDERSTOOD: [&str; 3] = ["select", "coproc", "in"];
+const NOT_UNDERSTOOD: [&str; 4] = ["select", "coproc", "in", "!"];
 
 impl Parser<'_> {
     pub(super) fn stage(&mut self) -> Parsed<Stage> {

@@ -57,6 +57,7 @@ fn what_bash_refuses_or_is_not_understood() {
         "ls &&",
         "ls | ",
         ";",
+        "ls | ! cat",
         "ls;; pwd",
         "(ls",
         "ls)",

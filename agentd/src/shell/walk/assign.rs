@@ -7,6 +7,9 @@ use crate::shell::names;
 use crate::shell::programs::Arg;
 use crate::shell::state::Value;
 
+/// Of an array with more elements none is known.
+const ELEMENTS: usize = 64;
+
 impl Walk<'_> {
     /// An assignment that stays. One that only language or colours obey is harmless too.
     pub(super) fn lasting(&mut self, assignment: &Assignment) -> Walked<()> {
@@ -22,10 +25,12 @@ impl Walk<'_> {
     }
 
     /// An assignment before a command, which only that command sees.
-    pub(super) fn passing(&mut self, assignment: &Assignment) -> Walked<bool> {
+    pub(super) fn passing(&mut self, assignment: &Assignment, program: Option<&str>) -> Walked<bool> {
         let value = self.assigned_value(assignment)?;
         let exact = if let Value::Exact(text) = &value { Some(text.as_str()) } else { None };
-        let harmless = names::is_setting(&assignment.name, exact) && self.harm.is_none();
+        // `IFS` says only where `read` splits, and is as before after it.
+        let splits = assignment.name == "IFS" && matches!(program, Some("read" | "mapfile" | "readarray"));
+        let harmless = (splits || names::is_setting(&assignment.name, exact)) && self.harm.is_none();
         if !harmless {
             self.harm(format!("it runs with `{}` set, which it may obey", assignment.name));
         }
@@ -48,7 +53,8 @@ impl Walk<'_> {
                         }
                     }
                 }
-                Ok(items.filter(|_| !assignment.append).map_or_else(Value::any, Value::List))
+                let items = items.filter(|items| !assignment.append && items.len() <= ELEMENTS);
+                Ok(items.map_or_else(Value::any, Value::List))
             }
             AssignedValue::Scalar(word) => {
                 let value = self.scalar(word)?;

@@ -9,6 +9,8 @@ use crate::shell::state::{State, Value};
 
 /// A loop over so many known words is walked once for each.
 const UNROLLED: usize = 8;
+/// A round of a loop takes as long as so many words.
+const ROUND: usize = 20;
 /// Rounds after which what is known within a loop must no longer change.
 const ROUNDS: usize = 8;
 
@@ -199,6 +201,7 @@ impl Walk<'_> {
         let commands = self.commands.len();
         let mut start = self.state.clone();
         for _ in 0..ROUNDS {
+            self.spend_words(ROUND + 4 * start.len())?;
             self.commands.truncate(commands);
             self.exits.push(Vec::new());
             let after = round(self)?;
@@ -262,6 +265,7 @@ impl Walk<'_> {
         let end = self.state.clone();
         let mut merged: Option<Vec<Command>> = None;
         for value in values {
+            self.spend_words(ROUND + 4 * end.len())?;
             self.commands.truncate(commands);
             self.state = end.clone();
             self.state.set(name, Value::Exact((*value).to_owned()));

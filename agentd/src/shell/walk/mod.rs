@@ -17,7 +17,9 @@ use super::names;
 use super::state::{State, Value};
 
 /// So many commands are walked, loops and branches counted as often as they are.
-const STEPS: usize = 600;
+const STEPS: usize = 400;
+/// So many words are expanded, loops and branches counted as often as they are.
+const WORDS: usize = 8_000;
 /// Texts that run within texts.
 const SCRIPTS: usize = 4;
 
@@ -32,6 +34,7 @@ pub(super) struct Walk<'a> {
     failed: Option<State>,
     commands: Vec<Command>,
     steps: usize,
+    words: usize,
     scripts: usize,
     /// Why what is looked at right now may do anything.
     harm: Option<String>,
@@ -51,6 +54,7 @@ pub(super) fn walk(list: &List, world: World<'_>) -> Walked<Vec<Command>> {
         failed: None,
         commands: Vec::new(),
         steps: 0,
+        words: 0,
         scripts: 0,
         harm: None,
         exits: Vec::new(),
@@ -115,6 +119,15 @@ impl Walk<'_> {
     /// One more command.
     fn step(&mut self) -> Walked<()> {
         self.spend(1)
+    }
+
+    /// Words, or work as long as that of so many words.
+    pub(super) fn spend_words(&mut self, words: usize) -> Walked<()> {
+        self.words += words;
+        if self.words > WORDS {
+            return Err(format!("the line takes more than {WORDS} words to follow"));
+        }
+        Ok(())
     }
 
     /// Work as long as that of so many commands; too much is refused.

@@ -6,6 +6,9 @@ use crate::shell::analysis::{Class, Command, Doing};
 use crate::shell::ast::{AndOr, List, Part, Simple, Stage, Word};
 use crate::shell::expand::Expanded;
 
+/// The words of a command that are judged.
+const WORDS: usize = 500;
+
 impl Walk<'_> {
     pub(super) fn simple(&mut self, simple: &Simple) -> Walked<()> {
         self.step()?;
@@ -15,7 +18,10 @@ impl Walk<'_> {
         for word in &simple.words {
             words.extend(self.expand(word)?);
         }
-        self.spend(words.len() / 16)?;
+        if words.len() > WORDS {
+            self.harm(format!("it has more than {WORDS} words"));
+            words.truncate(WORDS);
+        }
         let mut class = Class::ReadOnly;
         let mut paths = Vec::new();
         for redirect in &simple.redirects {
@@ -28,7 +34,7 @@ impl Walk<'_> {
             if simple.words.is_empty() {
                 self.lasting(assignment)?;
                 kept.push(assignment.text.as_str());
-            } else if !self.passing(assignment)? {
+            } else if !self.passing(assignment, words.first().and_then(Expanded::exact))? {
                 kept.push(assignment.text.as_str());
             }
         }

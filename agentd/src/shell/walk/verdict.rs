@@ -85,14 +85,15 @@ impl Walk<'_> {
         }
         let args: Vec<Arg> = arguments.iter().map(|word| word.arg.clone()).collect();
         let internal = lookup != Lookup::Program;
-        let (judgement, next) = if internal && builtins::is_builtin(written) {
-            let (judgement, effects) = builtins::judge(written, &args, &self.state);
-            self.apply(effects, arguments);
-            (judgement, if written == "command" || written == "builtin" { Lookup::Builtin } else { Lookup::Program })
+        let (judgement, effects) = if internal && builtins::is_builtin(written) {
+            builtins::judge(written, &args, &self.state)
         } else {
-            (self.program(written, &args), Lookup::Program)
+            (self.program(written, &args), Vec::new())
         };
+        let through = internal && matches!(written, "command" | "builtin");
+        let next = if through { Lookup::Builtin } else { Lookup::Program };
         let mut verdict = self.judged(judgement, words, next, depth)?;
+        self.apply(effects, arguments);
         verdict.program = Some(written.to_owned());
         let base = written.rsplit('/').next().unwrap_or(written);
         if base != written {
