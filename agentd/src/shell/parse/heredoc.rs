@@ -42,6 +42,7 @@ impl Parser<'_> {
         if delimiter.is_empty() || delimiter.contains('\n') || word.text.contains("$'") || word.text.contains("$\"") {
             return Err(odd_marker(&word.text));
         }
+        self.budget.documents += 1;
         let body = Rc::new(OnceCell::new());
         self.pending.push(Pending { delimiter, quoted, strip, body: Rc::clone(&body) });
         Ok(RedirectKind::Here(body))

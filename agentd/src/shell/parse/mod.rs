@@ -29,7 +29,7 @@ const CLOSING: [&str; 8] = ["then", "elif", "else", "fi", "do", "done", "esac", 
 
 /// Reads a whole text.
 pub(super) fn parse(text: &str) -> Result<List, String> {
-    Parser::new(text, Budget { depth: 0, commands: 0 }).script()
+    Parser::new(text, Budget { depth: 0, commands: 0, documents: 0 }).script()
 }
 
 /// What nested parsers share.
@@ -37,6 +37,8 @@ pub(super) fn parse(text: &str) -> Result<List, String> {
 struct Budget {
     depth: usize,
     commands: usize,
+    /// Here-documents so far.
+    documents: usize,
 }
 
 struct Parser<'a> {
@@ -77,6 +79,7 @@ impl<'a> Parser<'a> {
             let mut parser = Parser::new(text, this.budget);
             let result = read(&mut parser);
             this.budget.commands = parser.budget.commands;
+            this.budget.documents = parser.budget.documents;
             result
         })
     }

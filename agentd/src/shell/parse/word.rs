@@ -1,7 +1,7 @@
 //! Words: quotes, and where substitutions begin. Part of the parser.
 
 use super::{Parsed, Parser};
-use crate::shell::ast::{List, Part, Word};
+use crate::shell::ast::{List, Part, Stage, Word};
 
 /// Characters that end a word.
 const META: &str = " \t\n;&|<>()";
@@ -205,8 +205,14 @@ impl Parser<'_> {
         self.deeper(|this| {
             let outer = std::mem::take(&mut this.pending);
             let start = this.cursor.at();
+            let documents = this.budget.documents;
             this.expect("(")?;
             let list = this.list()?;
+            // Bash prints what it read here and reads that again, where a body may come at another place.
+            let documents = this.budget.documents - documents;
+            if documents > 1 || documents == 1 && !is_one_pipeline(&list) {
+                return Err("a here-document among other commands of a substitution is not understood".to_owned());
+            }
             if !this.pending.is_empty() || !outer.is_empty() && this.cursor.since(start).contains('\n') {
                 return Err("a here-document goes over the end of a substitution".to_owned());
             }
@@ -316,6 +322,12 @@ pub(super) fn push_quoted(parts: &mut Vec<Part>, character: char) {
     } else {
         parts.push(Part::Quoted(character.to_string()));
     }
+}
+
+/// Whether there is nothing but simple commands joined by `|`.
+fn is_one_pipeline(list: &List) -> bool {
+    let simple = |stage: &Stage| matches!(stage, Stage::Simple(_));
+    matches!(list.0.as_slice(), [step] if !step.background && step.rest.is_empty() && step.first.stages.iter().all(simple))
 }
 
 /// `{name}` before a redirection.
