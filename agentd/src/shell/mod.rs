@@ -10,6 +10,8 @@ mod parse;
 mod programs;
 mod screen;
 mod state;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub use analysis::{Access, Analysis, Class, Command, Doing, PathUse, World, analyse};

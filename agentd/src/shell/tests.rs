@@ -1,0 +1,291 @@
+//! Whole lines: what is said of them, and what holds for any line.
+
+use super::*;
+use proptest::prelude::*;
+
+const WORLD: World<'_> = World { cwd: "/work/project", home: "/home/me" };
+
+fn read_only(line: &str) -> bool {
+    analyse(line, WORLD).is_read_only()
+}
+
+fn plains(line: &str) -> Vec<String> {
+    analyse(line, WORLD).commands.into_iter().map(|command| command.plain).collect()
+}
+
+/// The paths of a line with what is done to them.
+fn paths(line: &str) -> Vec<(Option<String>, Access)> {
+    let commands = analyse(line, WORLD).commands;
+    commands.into_iter().flat_map(|command| command.paths).map(|path| (path.path, path.access)).collect()
+}
+
+fn at(path: &str, access: Access) -> (Option<String>, Access) {
+    (Some(path.to_owned()), access)
+}
+
+/// Row B04: `cd` counts. Paths after it are below the new folder, and git in another folder may do anything.
+#[test]
+fn a_change_of_the_folder_counts() {
+    assert!(read_only("cd sub && ls"));
+    assert!(read_only("(cd sub && ls -la); git status"));
+    assert!(read_only("cd . && git log"));
+    assert!(read_only("cd /work/project && git status"));
+    assert!(read_only("cd sub && cd .. && git log"));
+    for line in
+        ["cd /x && git log", "cd sub; git status", "(cd sub; git diff)", "cd \"$x\" && git log", "cd - && git log"]
+    {
+        let analysis = analyse(line, WORLD);
+        assert!(!analysis.is_read_only(), "{line}");
+        assert!(analysis.commands.iter().any(|command| command.why.contains("another folder")), "{line}");
+    }
+    assert_eq!(
+        paths("cd sub && cat a"),
+        [at("/work/project/sub", Access::Look), at("/work/project/sub/a", Access::Read)]
+    );
+    let both = [at("/work/project/sub/a", Access::Read), at("/work/project/a", Access::Read)];
+    assert_eq!(paths("cd sub; cat a").split_first().unwrap().1, both);
+    assert_eq!(paths("(cd sub); cat a").last(), Some(&at("/work/project/a", Access::Read)));
+    assert_eq!(paths("cd && cat a").last(), Some(&at("/home/me/a", Access::Read)));
+    assert_eq!(paths("cd $x && cat a").last(), Some(&(None, Access::Read)));
+}
+
+/// Row B05: a line searches or reads only if each of its commands does.
+#[test]
+fn a_line_reads_if_each_command_does() {
+    for line in ["cat a | grep b", "ls && cat a; rg x", "find . -name '*.rs' | xargs grep -l x", "(ls; cat a) | head"] {
+        assert!(analyse(line, WORLD).is_search_or_read(), "{line}");
+    }
+    for line in ["cat a > b", "cat a | tee b", "cat a; rm b", "grep x $(rm y)", "cat a | sh"] {
+        assert!(!analyse(line, WORLD).is_search_or_read(), "{line}");
+        assert!(!read_only(line), "{line}");
+    }
+}
+
+/// Row B06: rules meet each command of a line on its own, by its words and not by a text that begins alike.
+#[test]
+fn each_command_stands_for_itself() {
+    assert_eq!(plains("git status; rm x"), ["git status", "rm x"]);
+    assert_eq!(plains("git log && r\"m\" -rf 'a b' | sh"), ["git log", "rm -rf a b", "sh"]);
+    assert_eq!(plains("echo $(rm x)"), ["echo $(rm x)", "rm x"]);
+    assert_eq!(plains("echo `rm x`; { rm y; }"), ["echo `rm x`", "rm x", "rm y"]);
+    assert_eq!(plains("cat <<E\n$(rm x)\nE"), ["cat", "rm x"]);
+    assert_eq!(plains("for f in a; do rm $f; done"), ["rm a"]);
+    assert_eq!(plains("git\tstatus  -s >/dev/null"), ["git status -s"]);
+    assert_eq!(plains("bash -c 'rm x; ls'"), ["bash -c rm x; ls", "rm x", "ls"]);
+}
+
+#[test]
+fn wrappers_and_settings_are_looked_through() {
+    assert_eq!(plains("LC_ALL=C timeout 5 nice -n 3 sort a"), ["sort a"]);
+    assert_eq!(plains("env TZ=UTC date"), ["date"]);
+    assert_eq!(plains("command git status"), ["git status"]);
+    assert_eq!(plains("PATH=. git status"), ["PATH=. git status"]);
+    assert_eq!(plains("find . | xargs -n 1 rm"), ["find .", "xargs -n 1 rm"]);
+    let forms = |line: &str| analyse(line, WORLD).commands.remove(0).forms;
+    assert!(forms("X_Y=1 rm a").contains(&"rm a".to_owned()));
+    assert!(forms("timeout 5 env rm a").contains(&"rm a".to_owned()));
+    assert!(forms("/bin/rm a").contains(&"rm a".to_owned()));
+    assert!(forms("find . -exec rm {} +").iter().any(|form| form.starts_with("rm ")));
+}
+
+#[test]
+fn variables_are_followed() {
+    assert_eq!(paths("p=~/.ssh; cat $p/id_ed25519"), [at("/home/me/.ssh/id_ed25519", Access::Read)]);
+    assert_eq!(paths("f=a/b.rs; cat \"${f%/*}/c\""), [at("/work/project/a/c", Access::Read)]);
+    assert_eq!(
+        paths("for f in a b; do cat $f; done"),
+        [at("/work/project/a", Access::Read), at("/work/project/b", Access::Read)]
+    );
+    assert_eq!(paths("if x=a; then x=b; fi; cat \"$x\"").last(), Some(&(None, Access::Read)));
+    assert_eq!(paths("x=a; (x=b); cat $x"), [at("/work/project/a", Access::Read)]);
+    assert_eq!(paths("x=a; ls | x=b; cat $x").last(), Some(&at("/work/project/a", Access::Read)));
+    assert_eq!(paths("for f in src/*.rs; do cat \"$f\"; done"), [at("/work/project/src", Access::Read)]);
+    assert_eq!(paths("x=a; while read -r x; do cat \"$x\"; done < l").last(), Some(&(None, Access::Read)));
+    assert_eq!(paths("cat {a,b}.rs"), [at("/work/project/a.rs", Access::Read), at("/work/project/b.rs", Access::Read)]);
+}
+
+#[test]
+fn options_that_a_word_may_become_count() {
+    for line in [
+        "sort *.txt",
+        "x=$(ls); sort $x",
+        "sort \"$1\"",
+        "a=-delete; find . $a",
+        "find . -{print,delete}",
+        "sort ${x:-a}",
+    ] {
+        assert!(!read_only(line), "{line}");
+    }
+    for line in
+        ["sort ./*.txt", "sort -- *.txt", "x=a.txt; sort $x", "n=3; head -n \"$n\" a", "for f in a b; do sort $f; done"]
+    {
+        assert!(read_only(line), "{line}");
+    }
+}
+
+#[test]
+fn what_may_be_evaluated_counts() {
+    for line in [
+        "x='a[$(touch y)]'; echo $((x))",
+        "read x; echo $((x + 1))",
+        "[[ $x -eq 1 ]]",
+        "echo ${a[$x]}",
+        "echo ${x:$y}",
+        "((x[$y]++))",
+        "let x=1",
+        "test -v \"$x\"",
+        "declare -i x=$y",
+        "echo ${!x}",
+        "echo ${x@P}",
+        "x=$(cat a); (( x > 1 ))",
+    ] {
+        assert!(!read_only(line), "{line}");
+    }
+    for line in [
+        "x=1; echo $((x + 1))",
+        "n=$(wc -l < a); (( n > 1 )) && echo many",
+        "i=0; while [ $i -lt 3 ]; do echo $i; i=$((i+1)); done",
+        "[[ $? -eq 0 ]]",
+        "x=abc; echo ${x:1:2} ${#x}",
+        "for ((i=0; i<9; i++)); do echo $((i*i)); done",
+    ] {
+        assert!(read_only(line), "{line}");
+    }
+}
+
+#[test]
+fn redirections_count() {
+    for line in [
+        "ls > a",
+        "ls >> a",
+        "ls 2> a",
+        "ls &> a",
+        "ls >& a",
+        "ls > \"$x\"",
+        "> a",
+        "{ ls; } > a",
+        "cat < /dev/tcp/h/1",
+        "wc < \"$x\"",
+        "ls >&$x",
+    ] {
+        assert!(!read_only(line), "{line}");
+    }
+    for line in [
+        "ls > /dev/null 2>&1",
+        "ls 2>&-",
+        "wc < a",
+        "cat <<< \"$x\"",
+        "for f in *.c; do wc -l < \"$f\"; done",
+        "echo x >&2",
+    ] {
+        assert!(read_only(line), "{line}");
+    }
+    assert_eq!(analyse("cat a > b", WORLD).commands[0].class, Class::Edits);
+    assert_eq!(paths("cat < a > b"), [at("/work/project/a", Access::Read), at("/work/project/b", Access::Write)]);
+}
+
+#[test]
+fn the_environment_is_neither_changed_nor_shown() {
+    for line in [
+        "PATH=. ls",
+        "PATH=.; ls",
+        "IFS=:; ls",
+        "export FOO=1",
+        "LD_PRELOAD=x ls",
+        "http_proxy=x; ls",
+        "read PATH < a",
+        "for PATH in a; do ls; done",
+        "echo $SECRET_TOKEN",
+        "declare -p",
+        "export -p",
+        "set",
+        "env",
+        "printenv",
+        ": ${PATH:=x}",
+        "((PATH=1))",
+        "getopts a PATH",
+        "mapfile PATH < a",
+    ] {
+        assert!(!read_only(line), "{line}");
+    }
+    for line in [
+        "LANG=C ls",
+        "x=1 ls",
+        "export LC_ALL=C; sort a",
+        "echo $HOME $USER",
+        "FILE=a; cat \"$FILE\"",
+        "while IFS= read -r l; do echo \"$l\"; done < a",
+    ] {
+        assert!(read_only(line), "{line}");
+    }
+}
+
+#[test]
+fn names_are_what_they_seem() {
+    for line in [
+        "$x a",
+        "x=ls; $x",
+        "l{s,s} a",
+        "/tmp/ls",
+        "./ls",
+        "eval ls",
+        "exec ls",
+        "source a",
+        ". a",
+        "trap ls EXIT",
+        "alias ls=x",
+        "cd(){ ls; }; cd",
+        "f(){ rm x; }",
+    ] {
+        assert!(!read_only(line), "{line}");
+    }
+    for line in ["\"ls\" a", "l\\s a", "/usr/bin/ls a", "command ls", "f() { ls \"$1\"; }; f a"] {
+        assert!(read_only(line), "{line}");
+    }
+}
+
+/// Pieces of lines that mean something to bash.
+fn piece() -> impl Strategy<Value = String> {
+    prop::sample::select(vec![
+        "ls", "cat", "x=1", "$x", "\"", "'", "`", "$(", ")", "((", "))", "${", "}", "{", "[[", "]]", "if", "then",
+        "fi", "for", "in", "do", "done", "while", "case", "esac", ";;", "|", "||", "&&", "&", ";", "\n", "<<E", "E",
+        "<", ">", ">>", "*", "{a,b}", "~", "\\", "#", "a", "-x", "!", " ", "function", "f()", "time", "cd", "=", "[",
+        "]", "read", "declare", "echo", "$((", "1", "+", "@", "%", ":", "/",
+    ])
+    .prop_map(str::to_owned)
+}
+
+fn line() -> impl Strategy<Value = String> {
+    let pieces = prop::collection::vec((piece(), prop::bool::ANY), 0..40);
+    let joined =
+        pieces.prop_map(|all| all.iter().map(|(p, blank)| format!("{p}{}", if *blank { " " } else { "" })).collect());
+    prop_oneof![joined, any::<String>()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Nothing makes the analysis fail, and a line that is taken is a line of commands that are in it.
+    #[test]
+    fn any_line_is_judged(line in line()) {
+        let analysis = analyse(&line, WORLD);
+        if !line.contains(['`', '\'', '"', '\\']) {
+            for command in &analysis.commands {
+                prop_assert!(line.contains(&command.text), "{:?} is not in {:?}", command.text, line);
+            }
+        }
+        prop_assert!(analysis.refused.is_none() || analysis.commands.is_empty());
+    }
+
+    /// A writer after any line makes the whole no reading.
+    #[test]
+    fn a_writer_is_never_lost(line in line()) {
+        for joint in [";", "\n", "&&", "|", "||", "&"] {
+            let whole = format!("{line}{joint} touch x");
+            // In quotes and comments it is text.
+            let analysis = analyse(&whole, WORLD);
+            let hidden = line.contains(['#', '\'', '"', '\\']) || line.contains("<<");
+            prop_assert!(hidden || !analysis.is_read_only(), "{:?}", whole);
+        }
+    }
+}
