@@ -14,9 +14,11 @@ const SWITCHES: &str = "ceufE";
 const SET: &[&str] = &["pipefail", "errexit", "nounset", "noglob"];
 
 /// What dash reads in another way than bash, so that a text may do another thing: strings, conditions, arithmetic,
-/// redirections, and words that dash takes for programs.
-const NOT_IN_DASH: &[&str] =
-    &["$'", "$\"", "$[", "[[", "((", "&>", "|&", ">&", "<<<", "<(", ">(", "function", "coproc", "select", "time"];
+/// redirections, and a line's end that may hide one of them.
+const NOT_IN_DASH: &[&str] = &["$'", "$\"", "$[", "[[", "((", "&>", "|&", "<<<", "<(", ">(", "\\\n"];
+
+/// Words that dash takes for programs.
+const NO_WORDS_OF_DASH: &[&str] = &["function", "coproc", "select", "time"];
 
 fn judge(name: &str, args: &[Arg]) -> Judgement {
     if let [Arg::Literal(option), file] = args
@@ -64,10 +66,18 @@ fn script(name: &str, args: &[Arg]) -> Result<String, String> {
     if !given {
         return Err(format!("{name} {script} runs a file"));
     }
-    match NOT_IN_DASH.iter().find(|part| name != "bash" && script.contains(*part)) {
+    match NOT_IN_DASH.iter().chain(NO_WORDS_OF_DASH).find(|part| name != "bash" && holds(script, part)) {
         Some(part) => Err(format!("{name} may read {part} in another way than bash")),
         None => Ok(script.clone()),
     }
+}
+
+/// Whether the text holds these signs, or this word as a whole.
+fn holds(text: &str, part: &str) -> bool {
+    if NO_WORDS_OF_DASH.contains(&part) {
+        return text.split(|character: char| !character.is_ascii_alphanumeric()).any(|word| word == part);
+    }
+    text.contains(part)
 }
 
 fn may_be_option(word: &Arg) -> bool {
@@ -92,6 +102,7 @@ mod tests {
             &["bash", "--norc", "-c", "ls | head -3"],
             &["sh", "-c", "ls | head -3"],
             &["dash", "-e", "-c", "ls | head -3"],
+            &["sh", "-c", "ls | head -3", "2>&1 runtime"],
             &["bash", "-c", "ls | head -3", "_", "…", "-x", "*"],
         ] {
             assert_eq!(judged_words(words), Judgement::Script("ls | head -3".to_owned()), "{words:?}");
@@ -131,6 +142,8 @@ mod tests {
             &["sh", "-c", "[[ a > pwn ]]"],
             &["sh", "-c", "((a > b))"],
             &["sh", "-c", "echo $[a > b]"],
+            &["sh", "-c", "echo $\\\n'a\\'; touch pwn #'"],
+            &["sh", "-c", "time -o pwn ls"],
             &["zsh", "-c", "ls"],
             &["fish", "-c", "ls"],
             &["sh", "x"],

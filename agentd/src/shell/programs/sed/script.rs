@@ -181,14 +181,12 @@ impl<'a> Reader<'a> {
         let delimiter = self.delimiter()?;
         self.delimited(delimiter, Part::Pattern)?;
         self.delimited(delimiter, Part::Text)?;
-        loop {
-            self.skip(|next| matches!(next, ' ' | '\t' | 'g' | 'p' | 'i' | 'I' | 'm' | 'M') || next.is_ascii_digit());
-            match self.chars.peek() {
-                None | Some('\n' | ';' | '}' | '#') => return Ok(()),
-                Some('w') => return Err("sed's flag w of s writes a file".to_owned()),
-                Some('e') => return Err("sed's flag e of s runs a program".to_owned()),
-                Some(other) => return Err(format!("sed's flag {other} of s is not known")),
-            }
+        self.skip(|next| matches!(next, ' ' | '\t' | 'g' | 'p' | 'i' | 'I' | 'm' | 'M') || next.is_ascii_digit());
+        match self.chars.peek() {
+            None | Some('\n' | ';' | '}' | '#') => Ok(()),
+            Some('w') => Err("sed's flag w of s writes a file".to_owned()),
+            Some('e') => Err("sed's flag e of s runs a program".to_owned()),
+            Some(other) => Err(format!("sed's flag {other} of s is not known")),
         }
     }
 
