@@ -104,9 +104,9 @@ fn is_local(archive: &Arg) -> bool {
     }
 }
 
-/// `unzip` that lists, tests or shows; every word with a dash counts, wherever it stands.
+/// `unzip` that lists, tests or shows; every word with a dash counts, wherever it stands. `-T` sets the archive's time.
 fn unzip(name: &str, args: &[Arg]) -> Judgement {
-    const LETTERS: &str = "ltvZpcqahmsT12zC";
+    const LETTERS: &str = "ltvZpcqahms12zC";
     let mut reads = false;
     let mut operands = Vec::new();
     for word in args {
@@ -228,6 +228,7 @@ mod tests {
         ask(&[
             "unzip a.zip",
             "unzip -o a.zip",
+            "unzip -lT a.zip",
             "unzip -l a.zip -d x",
             "unzip -q a.zip",
             "unzip *",

@@ -132,7 +132,8 @@ const TREE: Options = options(
     "matchdirs prune noreport filelimit= filesfirst dirsfirst sort= charset= timefmt= gitignore gitfile=@ info \
      infofile=@ ignore-case du si inodes device metafirst",
 )
-.lists();
+.lists()
+.no_dashed_values();
 
 /// `tree` takes the value of a short option from the next word even if the option has text attached, which it reads as
 /// further options; only `-L2` is an exception, of late.

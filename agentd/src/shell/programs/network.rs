@@ -2,7 +2,7 @@
 //! dispatch.
 
 use super::super::analysis::{Class, Doing};
-use super::options::{Options, known, options, refused};
+use super::options::{Options, Parsed, known, options, refused};
 use super::{Arg, Judgement, Program, code, table};
 
 /// From the manuals of iproute2 6, net-tools 2.10 and hostname 3.
@@ -19,7 +19,7 @@ pub(super) const PROGRAMS: &[Program] = &[
 const OBJECTS: &str = "a addr address l link r ro route n neigh neighbor neighbour ru rule m maddr maddress netns tunnel \
                        netconf nexthop ntable token vrf";
 /// The words that show it; it is shown without any, too.
-const SHOWING: &str = "show sh s list ls lst l";
+const SHOWING: &str = "show sh list ls lst";
 /// The options that change how it is shown.
 const LOOKS: &str = "-4 -6 -0 -o -oneline --oneline -s -stats -statistics -d -details --details -h -human -human-readable -j \
                      -json --json -p -pretty -c -color --color -c=never -c=auto -color=never -color=auto -br -brief \
@@ -51,6 +51,8 @@ fn ip(name: &str, args: &[Arg]) -> Judgement {
     match words.next() {
         None => shown(),
         Some(Arg::Literal(command)) if is_in(SHOWING, command) => shown(),
+        // Of other objects, `s` is `set`.
+        Some(Arg::Literal(command)) if command == "s" && is_in("a addr address r ro route", object) => shown(),
         Some(Arg::Literal(command)) if command == "get" && matches!(object, "r" | "ro" | "route") => {
             match words.find(|word| !is_route(word)) {
                 Some(word) => Judgement::Unknown(refused(name, word)),
@@ -66,9 +68,16 @@ fn is_route(word: &Arg) -> bool {
 }
 
 /// Whether a word is made of numbers as addresses are, so that nobody is asked for what it means.
-fn is_address(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, ':' | '*' | '['))
-        && text.bytes().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':' | b'/' | b'*' | b'[' | b']'))
+pub(super) fn is_address(text: &str) -> bool {
+    let starts = text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, ':' | '*' | '['));
+    // `1.bad.de` and `1bad:80` are made of such signs too, but are names.
+    let letters = !text.contains('.') && text.matches(':').count() > 1;
+    let fits = |byte: u8| {
+        byte.is_ascii_digit()
+            || (letters && byte.is_ascii_hexdigit())
+            || matches!(byte, b'.' | b':' | b'/' | b'*' | b'[' | b']')
+    };
+    starts && text.bytes().all(fits)
 }
 
 /// `ss`, whose filter may name hosts, for which the network is asked.
@@ -102,8 +111,13 @@ fn netstat(name: &str, args: &[Arg]) -> Judgement {
          raw unix wide verbose fib",
     )
     .at_most(0);
+    // Beside these, other words may add tables that hold names of hosts.
+    let named = |parsed: &Parsed| {
+        !parsed.has(&["i", "interfaces", "s", "statistics", "x", "unix"])
+            || parsed.has(&["t", "tcp", "u", "udp", "w", "raw", "r", "route", "g", "groups"])
+    };
     match NETSTAT.parse(name, args) {
-        Ok(parsed) if !parsed.has(&["n", "numeric", "i", "interfaces", "s", "statistics", "x", "unix"]) => {
+        Ok(parsed) if !parsed.has(&["n", "numeric"]) && named(&parsed) => {
             Judgement::Unknown(format!("{name} without -n asks the network for names"))
         }
         _ => NETSTAT.judge(name, args),
@@ -131,6 +145,7 @@ mod tests {
             "ip addr flush",
             "ip -r addr",
         ]);
+        ask(&["ip link s lo down", "ip l s lo up", "ip netns s x 1", "ip token s ::1 dev lo"]);
         ask(&["ip addr …", "ip vrf exec x ls", "ip route get example.invalid", "ip monitor", "ip -force addr", "ip *"]);
     }
 
@@ -160,6 +175,8 @@ mod tests {
             "hostname -s",
             "hostname -I",
         ]);
+        ask(&["ss dst 1.bad.de", "ss dst 1bad:80"]);
+        ask(&["netstat -xt", "netstat -xta", "netstat -rs", "netstat -iu"]);
         ask(&["netstat", "netstat -tlp", "netstat -c -n", "hostname -f", "hostname x", "hostname -F x", "hostname …"]);
         ask(&["hostname -i", "hostname -d", "hostname -b x", "ifconfig lo down"]);
     }

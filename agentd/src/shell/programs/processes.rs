@@ -1,6 +1,7 @@
 //! `ps` and `lsof`. Called by the dispatch.
 
 use super::super::analysis::{Access, Class, Doing};
+use super::network::is_address;
 use super::options::{Options, known, options, refused, used};
 use super::{Arg, Judgement, PathArg};
 
@@ -90,6 +91,14 @@ fn is_columns(word: &Arg) -> bool {
     matches!(word, Arg::Literal(text) if !text.to_ascii_lowercase().contains("environ"))
 }
 
+/// Whether the word, as the value of `-i`, holds a host that isn't an address.
+fn may_name_a_host(word: &Arg) -> bool {
+    match word {
+        Arg::Literal(text) => text.split_once('@').is_some_and(|(_, host)| !is_address(host)),
+        Arg::One(prefix) | Arg::Many(prefix) => !prefix.starts_with([':', '/', '.']),
+    }
+}
+
 /// Judges `lsof`. It asks the network for the names of hosts unless `-n` is given, or `-t`, which shows none.
 pub(super) fn lsof(name: &str, args: &[Arg]) -> Judgement {
     const LSOF: Options = options("abc:d:F?g?i?lnOPp:Rs?tu:UvVwXx?", "");
@@ -115,6 +124,11 @@ pub(super) fn lsof(name: &str, args: &[Arg]) -> Judgement {
     let named_files_only = parsed.options.is_empty() && !(paths.is_empty() && parsed.operands.is_empty());
     if !named_files_only && !parsed.has(&["n", "t", "v"]) {
         return Judgement::Unknown(format!("{name} without -n asks the network for names"));
+    }
+    if parsed.has(&["i"])
+        && let Some(word) = args.iter().find(|word| may_name_a_host(word))
+    {
+        return Judgement::Unknown(format!("{} may ask the network for a name", refused(name, word)));
     }
     // `-i` may take the next word as its value.
     let operands = parsed.operands.iter().filter(|word| !matches!(word, Arg::Literal(text) if text.starts_with(':')));
@@ -179,6 +193,14 @@ mod tests {
             "lsof -nP -iTCP -sTCP:LISTEN",
         ]);
         only_read(&["lsof -np 1", "lsof -n +D src", "lsof -n -c node", "lsof +D src"]);
+        ask(&[
+            "lsof -nP -i@example.com",
+            "lsof -nP -i@1.bad.de",
+            "lsof -nP -i tcp@example.com:80",
+            "lsof -nP -i@…",
+            "lsof -n -i …",
+        ]);
+        only_read(&["lsof -nP -i@127.0.0.1:80", "lsof -nP -i TCP:80"]);
         ask(&["lsof", "lsof -i :8080", "lsof -D b", "lsof -n -D x", "lsof -n +f", "lsof …", "lsof -n *", "lsof -p 1"]);
         assert_eq!(paths("lsof -n +D src a"), ["Look src", "Look a"]);
     }
