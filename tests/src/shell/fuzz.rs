@@ -20,6 +20,8 @@ const HELPERS: [(&str, &[&str]); 5] = [
     ("zcat", &["gzip"]),
     ("zgrep", &["grep", "gzip", "sed"]),
 ];
+/// Programs whose reading is to ask a server, the one that the user has set for them.
+const ASKING: [&str; 1] = ["kubectl"];
 /// Programs that add words to those of a command that they run.
 const ADDING: [&str; 3] = ["xargs", "find", "env"];
 /// Where the system's programs are.
@@ -160,7 +162,9 @@ fn try_batch(batch: &Batch, sandbox: &Sandbox) -> Report {
 /// Everything that a line did and was not said to do.
 #[must_use]
 pub fn differences(line: &str, judged: &Judged, seen: &Seen) -> Vec<String> {
-    let mut what = seen.effects.clone();
+    let asks = judged.programs.iter().any(|program| ASKING.contains(&name_of(program)));
+    let is_told = |effect: &&String| !(asks && effect.starts_with("connect("));
+    let mut what: Vec<String> = seen.effects.iter().filter(is_told).cloned().collect();
     for exec in &seen.execs {
         if !is_named(judged, exec) {
             what.push(format!("not named: {} {:?}", exec.path, exec.argv));
@@ -178,9 +182,15 @@ fn name_of(path: &str) -> &str {
 fn is_named(judged: &Judged, exec: &Exec) -> bool {
     let name = name_of(&exec.path);
     let is_judged = |wanted: &str| judged.programs.iter().any(|program| name_of(program) == wanted);
-    let helper = HELPERS.iter().any(|(of, helpers)| helpers.contains(&name) && is_judged(of));
-    let git = is_judged("git") && exec.path.contains("/git-core/");
-    SYSTEM.iter().any(|folder| exec.path.starts_with(folder)) && (is_judged(name) || helper || git)
+    let is_system = SYSTEM.iter().any(|folder| exec.path.starts_with(folder));
+    is_system && (is_judged(name) || is_helper(judged, exec))
+}
+
+/// Whether it is what one of the line's programs starts by itself.
+fn is_helper(judged: &Judged, exec: &Exec) -> bool {
+    let is_judged = |wanted: &str| judged.programs.iter().any(|program| name_of(program) == wanted);
+    let helps = HELPERS.iter().any(|(of, helpers)| helpers.contains(&name_of(&exec.path)) && is_judged(of));
+    helps || (is_judged("git") && exec.path.contains("/git-core/"))
 }
 
 /// Whether a program got the words that were told. Only told of lines in which nothing is expanded.
@@ -188,7 +198,7 @@ fn is_as_written(line: &str, judged: &Judged, exec: &Exec) -> bool {
     let expands = |c: char| "$`*?[{~!<@+".contains(c);
     let Some(argv) = &exec.argv else { return true };
     let adds = judged.programs.iter().any(|program| ADDING.contains(&name_of(program)));
-    if line.contains(expands) || adds || exec.path.contains("/git-core/") {
+    if line.contains(expands) || line.contains(">(") || adds || is_helper(judged, exec) {
         return true;
     }
     judged.texts.contains(&argv.join(" "))
