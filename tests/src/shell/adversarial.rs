@@ -21,7 +21,7 @@ const REPEATED: [(&str, &str, &str, &str); 47] = [
     ("open loops", "", "while ", ""),
     ("open cases", "", "case x in (x) ", ""),
     ("open functions", "", "f() { ", ""),
-    ("open braces", "echo ", "{a,", ""),
+    ("braces without an end", "echo ", "{a,", ""),
     ("quotes", "echo ", "\"", ""),
     ("single quotes", "echo ", "'", ""),
     ("quotes in quotes", "echo ", "\"'", ""),
