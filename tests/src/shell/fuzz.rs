@@ -13,10 +13,12 @@ use std::thread;
 /// Lines in one sandbox.
 const BATCH: usize = 300;
 /// Programs that are scripts or start a helper of their own, each with those.
-const HELPERS: [(&str, &[&str]); 5] = [
+const HELPERS: [(&str, &[&str]); 7] = [
     ("egrep", &["grep"]),
     ("fgrep", &["grep"]),
+    ("gunzip", &["gzip"]),
     ("xargs", &["echo"]),
+    ("yq", &["jq"]),
     ("zcat", &["gzip"]),
     ("zgrep", &["grep", "gzip", "sed"]),
 ];

@@ -23,8 +23,12 @@ pub struct Exec {
 
 /// Files that may be opened for writing: nothing is kept in them.
 const SINKS: [&str; 6] = ["/dev/null", "/dev/tty", "/dev/stdout", "/dev/stderr", "/proc/self/fd/1", "/proc/self/fd/2"];
-/// The shell's own file for a here-document that is larger than a pipe.
-const HERE_DOCUMENT: &str = "/sh-thd.";
+/// Files that a program makes for itself and removes again: a here-document that is larger than a pipe, what sort can't
+/// hold in memory, and what tac reads from a pipe.
+const HERE_DOCUMENT: &str = "/tmp/sh-thd.";
+const OWN_FILES: [&str; 2] = ["\"/tmp/sort", "\"/tmp/tac"];
+/// The most that is kept of what a line did.
+const MAX_EFFECTS: usize = 8;
 /// Sockets of this machine that answer questions about users and containers.
 const ANSWERING: [&str; 5] =
     ["/var/run/nscd/", "/run/nscd/", "/run/systemd/userdb/", "/var/run/docker.sock", "/run/docker.sock"];
@@ -86,7 +90,7 @@ impl<'a> Reader<'a> {
             self.has_document && name == "fchmod" && [", 0400)", ", 0600)"].iter().any(|mode| arguments.contains(mode));
         if is_closed || (arguments.contains(HERE_DOCUMENT) && ["open", "openat", "unlink"].contains(&name)) {
             self.has_document = true;
-        } else if !is_harmless(name, arguments) {
+        } else if seen.effects.len() < MAX_EFFECTS && !is_harmless(name, arguments) {
             seen.effects.push(call.chars().take(300).collect());
         }
     }
@@ -117,7 +121,11 @@ fn words(arguments: &str) -> Option<Vec<String>> {
 }
 
 fn is_harmless(name: &str, arguments: &str) -> bool {
+    let is_own = OWN_FILES.iter().any(|file| arguments.contains(file)) && !arguments.contains("/..");
     match name {
+        "openat" | "unlink" | "unlinkat" if is_own => true,
+        // What it did is not known any more, since the process was killed at that moment.
+        "???" => true,
         "open" | "openat" | "openat2" => {
             let Some((path, flags)) = string(arguments) else { return false };
             let reads =
@@ -125,8 +133,8 @@ fn is_harmless(name: &str, arguments: &str) -> bool {
             reads || is_sink(&path)
         }
         "connect" | "sendto" | "sendmsg" | "bind" => is_harmless_talk(arguments),
-        // A look whether there is such a process.
-        "kill" | "tkill" => arguments.contains(", 0)"),
+        // A look whether there is such a process, and a program that ends by the signal that it had caught.
+        "kill" | "tkill" => arguments.contains(", 0)") || arguments.contains(", SIGPIPE)"),
         _ => false,
     }
 }
