@@ -50,6 +50,7 @@ impl Kit {
             bash: agentd::config::BashSettings::default(),
             kill_grace: Duration::from_millis(200),
             user_modified: false,
+            hidden: None,
             trusted: false,
         };
         Self { root, context, progress }

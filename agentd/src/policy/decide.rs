@@ -5,15 +5,17 @@
 use super::counters::Counters;
 use super::judge::{About, shown, units};
 use super::layers::{Walked, because, walk};
+use super::matching::{Matching, Tightens};
 use super::places::Places;
 use super::source::{Rules, SourcedRule};
-use super::subject::Subject;
+use super::subject::{FileUse, Subject, Zone};
 use super::trace::{Outcome, Step, Steps};
-use crate::shell::Class;
+use crate::shell::{Access, Class};
 use proto::content::ContentBlock;
 use proto::permission::{DecisionReason, ReasonType};
 use proto::session::Mode;
 use serde_json::Value;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Rules and mode as they are when a call is decided.
@@ -33,6 +35,26 @@ pub struct Policy {
     pub headless: bool,
     /// What the classifier has denied so far.
     pub counters: Counters,
+}
+
+impl Policy {
+    /// Whether any deny rule is on reading some paths.
+    #[must_use]
+    pub fn hides_files(&self) -> bool {
+        self.rules.deny.iter().any(|rule| rule.rule.tool() == "Read" && rule.rule.content().is_some())
+    }
+
+    /// Whether a deny rule takes a file from what may be read, by its name or by where it leads: searches leave it out.
+    #[must_use]
+    pub fn hides(&self, path: &Path, real: &Path) -> bool {
+        let (path, real) = (path.to_owned(), real.to_owned());
+        let file = FileUse { path, real, below: false, access: Access::Read, zone: Zone::Inside };
+        let (subject, own) = (Subject::Files(vec![file]), OwnCheck::Reads(String::new()));
+        let call = Call::new("Read", &Value::Null, &subject, &own);
+        let matching = Matching { call: &call, places: &self.places, mode: self.mode };
+        let hidden = |unit| matching.tightening(&self.rules.deny, unit, Tightens::Denies).is_some();
+        units(&call, &self.places).iter().any(hidden)
+    }
 }
 
 /// A call that is to be decided.

@@ -93,6 +93,9 @@ impl Layers<'_> {
         let rules = &self.policy.rules;
         if let Some(rule) = self.matching.tightening(&rules.ask, self.unit, Tightens::AsksSome) {
             self.ask(by_rule(5, rule, format!("the rule {} wants a question", rule.rule)));
+        } else if let Some(rule) = self.matching.denying_below(&rules.deny, self.unit) {
+            let detail = format!("it may read what the rule {} denies; Grep leaves that out", rule.rule);
+            self.ask(by_rule(5, rule, detail));
         } else if let About::Line(commands) = self.unit.about {
             let mut rules = rules.deny.iter().chain(&rules.ask);
             if let Some(rule) = rules.find(|rule| may_speak_of_lines(rule)) {

@@ -10,7 +10,7 @@ use super::subject::{CommandUse, FileUse};
 use crate::shell::{Access, Class};
 use proto::session::Mode;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How a rule tightens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,14 +114,32 @@ impl<'a> Matching<'a> {
         })
     }
 
-    fn path(&self, pattern: &PathPattern, rule: &SourcedRule, file: &FileUse, way: Use) -> bool {
-        let base = match pattern.start() {
+    fn bases(&self, pattern: &PathPattern, rule: &SourcedRule) -> [PathBuf; 2] {
+        self.places.both(match pattern.start() {
             Start::Root => Path::new("/"),
             Start::Home => &self.places.home,
             Start::Source => &rule.source.base,
             Start::Folder => &self.places.folder,
-        };
-        let bases = self.places.both(base);
+        })
+    }
+
+    /// The rule that denies reading what a command may come upon below a folder.
+    pub fn denying_below<'r>(self, deny: &'r [SourcedRule], unit: &Unit<'_>) -> Option<&'r SourcedRule> {
+        let About::Command { part, .. } = unit.about else { return None };
+        let searched = |file: &&FileUse| file.below && file.access == Access::Read;
+        let folders: Vec<&Path> =
+            part.files.iter().filter(searched).flat_map(|file| [file.path.as_path(), file.real.as_path()]).collect();
+        deny.iter().find(|rule| match rule.rule.meaning() {
+            Meaning::Path(pattern) if rule.rule.tool() == "Read" && !pattern.is_negated() => {
+                let bases = self.bases(pattern, rule);
+                folders.iter().any(|folder| bases.iter().any(|base| pattern.may_speak_below(folder, base)))
+            }
+            _ => false,
+        })
+    }
+
+    fn path(&self, pattern: &PathPattern, rule: &SourcedRule, file: &FileUse, way: Use) -> bool {
+        let bases = self.bases(pattern, rule);
         let speaks = |path: &Path| bases.iter().any(|base| pattern.speaks_of(path, file.below, base, way));
         match way {
             Use::Widen => speaks(&file.path) && speaks(&file.real),

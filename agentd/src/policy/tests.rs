@@ -333,11 +333,11 @@ fn headless_a_hook_answers_or_the_call_is_denied() {
 #[test]
 fn a_hook_s_blocks_go_along() {
     let picture = proto::content::ContentBlock::text("as a picture");
-    let blocks = [picture.clone()];
+    let blocks = [picture];
     let given = Given::new("Tool", OwnCheck::Unsure("why".to_owned()));
     let of = |policy: &Policy| decide(policy, Call { blocks: &blocks, ..given.call() }).blocks;
-    assert_eq!(of(&policy(Mode::Default)), [picture.clone()]);
-    assert_eq!(of(&policy(Mode::DontAsk)), [picture]);
+    assert_eq!(of(&policy(Mode::Default)), blocks);
+    assert_eq!(of(&policy(Mode::DontAsk)), blocks);
     assert_eq!(of(&policy(Mode::BypassPermissions)), []);
 }
 

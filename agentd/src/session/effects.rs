@@ -6,8 +6,9 @@ use super::pipeline::{self, CallJob, Round, ToolMessage};
 use super::turns::{RunningCall, RunningTurn};
 use crate::base::environment::Environment;
 use crate::model::{Model, ModelRequest, ModelStream};
+use crate::policy::Policy;
 use crate::store::{CHECKPOINTS_DIR, OUTPUTS_DIR, SessionSnapshot};
-use crate::tools::{Progress, ToolContext};
+use crate::tools::{Hidden, Progress, ToolContext};
 use crate::turn::model_event::{BlockKind, ModelEvent};
 use crate::turn::{CancelKind, Effect, Input, is_abort};
 use futures::StreamExt;
@@ -115,6 +116,7 @@ impl Actor {
     fn start_tool(&mut self, id: ToolCallId, tool: String, input: Value) {
         let context = self.tool_context(&id);
         let policy = self.policy();
+        let context = ToolContext { hidden: hidden(&policy), ..context };
         let Some(turn) = &mut self.running else { return };
         let call = RunningCall { cancel: context.cancel.clone(), cause: Arc::default() };
         let found = turn.tools.get(&tool);
@@ -162,6 +164,7 @@ impl Actor {
             bash,
             kill_grace: self.services.kill_grace(),
             user_modified: false,
+            hidden: None,
             trusted: false,
         }
     }
@@ -305,4 +308,10 @@ fn later(model: Arc<dyn Model>, request: ModelRequest, pause: Duration) -> Model
 fn jitter(ms: u64) -> Duration {
     let random = u64::from(uuid::Uuid::new_v4().as_bytes().first().copied().unwrap_or(0));
     Duration::from_millis(ms * 3 / 4 + ms * random / 1024)
+}
+
+/// What searches leave out by the rules.
+fn hidden(policy: &Policy) -> Option<Hidden> {
+    let policy = policy.hides_files().then(|| policy.clone())?;
+    Some(Arc::new(move |path, real| policy.hides(path, real)))
 }

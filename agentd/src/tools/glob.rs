@@ -125,7 +125,7 @@ impl Search {
             ));
         }
         let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
-        search_walk::for_each_file(&search_walk::builder(&self.root.real, false), &context.cancel, |path| {
+        search_walk::for_each_file(&search_walk::builder(&self.root.real, false), &self.root, context, |path| {
             let relative = path.strip_prefix(&self.root.real).unwrap_or(path);
             if self.matcher.is_match(relative) {
                 let modified = std::fs::metadata(path).and_then(|m| m.modified()).unwrap_or(SystemTime::UNIX_EPOCH);

@@ -47,7 +47,7 @@ pub use read_state::{FileState, ReadState};
 pub use registry::{Permitted, Registered, Registry};
 pub use restore::{Restored, restore};
 pub use structured_output::StructuredOutput;
-pub use tool::{FileChange, Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict, own_check};
+pub use tool::{FileChange, Hidden, Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict, own_check};
 pub use tool_search::{TOOL_SEARCH, ToolSearch};
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Walking folders for Glob and Grep: what both leave out, and how they are cancelled. Follows no links.
 
+use super::paths::{Place, lexically_clean};
+use super::tool::ToolContext;
 use ignore::WalkBuilder;
 use std::path::Path;
-use tokio_util::sync::CancellationToken;
 
 /// Folders of version control systems: never searched.
 const VCS_DIRS: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
@@ -28,23 +29,31 @@ pub(super) fn builder(root: &Path, gitignore: bool) -> WalkBuilder {
     builder
 }
 
-/// The plain files of a walk. What can't be read is left out.
+/// The plain files of a walk through `root`. What can't be read is left out, and so is what no search may come upon.
 ///
 /// # Errors
 /// The search was cancelled.
 pub(super) fn for_each_file(
     builder: &WalkBuilder,
-    cancel: &CancellationToken,
+    root: &Place,
+    context: &ToolContext,
     mut visit: impl FnMut(&Path) -> Result<bool, String>,
 ) -> Result<(), String> {
     for entry in builder.build() {
-        if cancel.is_cancelled() {
+        if context.cancel.is_cancelled() {
             return Err(CANCELLED.to_owned());
         }
         let Ok(entry) = entry else { continue };
-        if entry.file_type().is_some_and(|kind| kind.is_file()) && !visit(entry.path())? {
+        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+        if is_file && !is_hidden(entry.path(), root, context) && !visit(entry.path())? {
             break;
         }
     }
     Ok(())
+}
+
+fn is_hidden(real: &Path, root: &Place, context: &ToolContext) -> bool {
+    let Some(hidden) = &context.hidden else { return false };
+    let below = real.strip_prefix(&root.real).unwrap_or(real);
+    hidden(&lexically_clean(&root.path.join(below)), real)
 }

@@ -57,13 +57,18 @@ impl Scratch {
             bash: crate::config::BashSettings::default(),
             kill_grace: std::time::Duration::from_millis(100),
             user_modified: false,
+            hidden: None,
             trusted: false,
         }
     }
 
     /// Validates and runs one call, as the pipeline does.
     pub fn run(&self, tool: &dyn Tool, input: Value) -> ToolOutput {
-        let context = self.context();
+        self.run_in(self.context(), tool, input)
+    }
+
+    /// The same in a context of its own.
+    pub fn run_in(&self, context: ToolContext, tool: &dyn Tool, input: Value) -> ToolOutput {
         if let Err(message) = tool.validate(&input, &context) {
             return ToolOutput::error(message);
         }

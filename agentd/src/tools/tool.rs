@@ -9,7 +9,7 @@ use proto::event::{FileCheckpoint, ProgressStream, ToolCause, ToolKind};
 use proto::ids::{SessionId, ToolCallId};
 use proto::permission::Preview;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -262,6 +262,9 @@ pub fn own_check(tool: &dyn Tool, input: &Value, context: &ToolContext) -> OwnCh
     }
 }
 
+/// Tells files that searches leave out, since a rule denies reading them.
+pub type Hidden = Arc<dyn Fn(&Path, &Path) -> bool + Send + Sync>;
+
 /// What a call may use.
 #[derive(Clone)]
 pub struct ToolContext {
@@ -295,6 +298,8 @@ pub struct ToolContext {
     pub kill_grace: std::time::Duration,
     /// Whether a person or a hook changed the model's input (row X08).
     pub user_modified: bool,
+    /// Says of a file, by its name and by where it leads, that no search may come upon it. `None` if none is hidden.
+    pub hidden: Option<Hidden>,
     /// Whether a person trusts the session's folder: its own git configuration may run programs then.
     pub trusted: bool,
 }

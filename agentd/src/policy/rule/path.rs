@@ -39,6 +39,8 @@ pub(crate) struct PathPattern {
     above: usize,
     widen: Gitignore,
     tighten: Gitignore,
+    /// The folders before its first wildcard, below its start; empty where it speaks of any depth.
+    fixed: PathBuf,
 }
 
 impl PathPattern {
@@ -68,7 +70,8 @@ impl PathPattern {
         }
         let rest = if rest.is_empty() || rest == "/" { "**" } else { rest };
         let (widen, tighten) = (line(rest, anchored, Use::Widen), line(&loose(rest), anchored, Use::Tighten));
-        Ok(Self { negated, start, above, widen: compiled(&widen)?, tighten: compiled(&tighten)? })
+        let fixed = fixed(&tighten);
+        Ok(Self { negated, start, above, widen: compiled(&widen)?, tighten: compiled(&tighten)?, fixed })
     }
 
     /// Whether it takes paths out of what the rules before it speak of: `!p`.
@@ -81,13 +84,21 @@ impl PathPattern {
         self.start
     }
 
+    /// Whether it may speak of something below a folder.
+    pub(crate) fn may_speak_below(&self, folder: &Path, base: &Path) -> bool {
+        let loosely = |path: &Path| PathBuf::from(loose(&path.to_string_lossy()));
+        let (folder, place) = (loosely(folder), loosely(&self.above(base)).join(&self.fixed));
+        folder.starts_with(&place) || place.starts_with(&folder)
+    }
+
+    fn above(&self, base: &Path) -> PathBuf {
+        base.ancestors().nth(self.above).unwrap_or(Path::new("/")).to_owned()
+    }
+
     /// Whether it speaks of a path, or, with `below`, of what is below it: of anything there to widen, of something to
     /// tighten. `base` is the folder that it starts from.
     pub(crate) fn speaks_of(&self, path: &Path, below: bool, base: &Path, way: Use) -> bool {
-        let mut base = base.to_owned();
-        for _ in 0..self.above {
-            base.pop();
-        }
+        let base = self.above(base);
         match way {
             Use::Widen => {
                 let Some(inner) = path.strip_prefix(&base).ok().filter(|inner| inner.to_str().is_some()) else {
@@ -107,6 +118,13 @@ impl PathPattern {
             }
         }
     }
+}
+
+/// The folders that a line names to the letter before its first wildcard. One without a slash within is at any depth.
+fn fixed(line: &str) -> PathBuf {
+    let anchored = line.trim_end_matches('/').contains('/');
+    let parts = line.split('/').filter(|part| !part.is_empty() && anchored);
+    parts.take_while(|part| !part.contains(['*', '?', '[', '{', '\\'])).collect()
 }
 
 fn named(pattern: &Gitignore, inner: &Path, is_dir: bool) -> bool {

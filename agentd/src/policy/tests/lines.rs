@@ -241,3 +241,43 @@ fn a_line_of_parts_that_may_all_run_says_why_of_each() {
     assert_eq!(decision.reason.detail, "each part may run: git status is as it is; allowed by the rule Bash(make *)");
     assert_eq!(decision.reason.source.as_deref(), Some("project (/w/.claude/project.json)"));
 }
+
+/// A command that searches below a folder may come upon what must not be read: it asks, and Grep is there, which does
+/// not come upon it.
+#[test]
+fn searches_by_commands_ask_where_something_is_hidden() {
+    let searching = |path: &str, access| {
+        let files = vec![FileUse { below: true, ..file(path, access, Zone::Inside) }];
+        line(&[&CommandUse { files, ..command("grep -r x .", Class::ReadOnly) }])
+    };
+    for (deny, path, access, outcome) in [
+        ("Read(.env)", "/w", Access::Read, ("ask", 5)),
+        ("Read(.env)", "/w", Access::Look, ("allow", 7)),
+        ("Read(.env)", "/data", Access::Read, ("allow", 7)),
+        ("Read(secret/**)", "/w/src", Access::Read, ("ask", 5)),
+        ("Read(/secret/**)", "/w/src", Access::Read, ("allow", 7)),
+        ("Read(/secret/**)", "/w", Access::Read, ("ask", 5)),
+        ("Read(/SECRET/x/*.pem)", "/w/secret", Access::Read, ("ask", 5)),
+        ("Read(/secret/**)", "/w/secret", Access::Read, ("deny", 1)),
+        ("Read(//data/**)", "/", Access::Read, ("ask", 5)),
+        ("Edit(/secret/**)", "/w", Access::Read, ("allow", 7)),
+    ] {
+        let bypass = with_rules(Mode::BypassPermissions, &[deny], &[], &[]);
+        assert_eq!(searching(path, access).outcome(&bypass), outcome, "{deny} {path} {access:?}");
+    }
+}
+
+#[test]
+fn what_is_hidden_from_searches() {
+    let denying = with_rules(Mode::Default, &["Read(secret/**)", "Read(!secret/open)", "Edit(x)"], &["Read(y)"], &[]);
+    assert!(denying.hides_files() && !with_rules(Mode::Default, &["Edit(x)", "Read"], &["Read(y)"], &[]).hides_files());
+    for (path, real, hidden) in [
+        ("/w/secret/a", "/w/secret/a", true),
+        ("/w/link", "/w/secret/a", true),
+        ("/w/secret/open", "/w/secret/open", false),
+        ("/w/x", "/w/x", false),
+        ("/w/y", "/w/y", false),
+    ] {
+        assert_eq!(denying.hides(path.as_ref(), real.as_ref()), hidden, "{path}");
+    }
+}

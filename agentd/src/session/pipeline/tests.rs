@@ -249,6 +249,7 @@ impl Bench {
             bash: BashSettings::default(),
             kill_grace: Duration::from_millis(1),
             user_modified: false,
+            hidden: None,
             trusted: false,
         }
     }

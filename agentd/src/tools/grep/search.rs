@@ -94,7 +94,7 @@ pub(super) fn run(input: &Input, context: &ToolContext) -> Result<ToolOutput, St
     let mut searcher = searcher(input);
     let single_file = root.real.is_file();
     let mut collector = Collector::new(layout(input, single_file), matcher.clone(), context.cancel.clone());
-    search_walk::for_each_file(&walk(input, &root)?, &context.cancel, |path| {
+    search_walk::for_each_file(&walk(input, &root)?, &root, context, |path| {
         let below = path.strip_prefix(&root.real).unwrap_or(path);
         let name = if single_file { shown(&root.path, context) } else { shown(&root.path.join(below), context) };
         collector.start_file(name.trim_start_matches("./"));

@@ -151,3 +151,18 @@ fn summaries_count_in_plain_words() {
         );
     }
 }
+
+/// What a rule denies reading is come upon by no search.
+#[test]
+fn hidden_files_are_left_out() {
+    let scratch = tree();
+    let hidden: crate::tools::Hidden = std::sync::Arc::new(|path, _| path.ends_with("src/lib.py"));
+    for (tool, input) in [
+        (&Grep as &dyn Tool, json!({"pattern": "fn", "type": "py"})),
+        (&crate::tools::glob::Glob, json!({"pattern": "**/*.py"})),
+    ] {
+        assert!(assert_ok(&scratch.run(tool, input.clone())).contains("src/lib.py"));
+        let context = ToolContext { hidden: Some(hidden.clone()), ..scratch.context() };
+        assert!(!assert_ok(&scratch.run_in(context, tool, input)).contains("lib.py"));
+    }
+}
