@@ -7,9 +7,10 @@ use super::merge::{Layer, Place};
 use crate::policy::SourceKind;
 use proto::methods::SettingsError;
 use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
 
 /// What counts of a file; what is left out against the writer's wish is told.
-pub(super) fn admit(place: &Place, content: &Content, errors: &mut Vec<SettingsError>) -> Layer {
+pub(super) fn admit(place: &Place, content: &Content, home: &Path, errors: &mut Vec<SettingsError>) -> Layer {
     let shown = place.path.display().to_string();
     errors.extend(content.errors.iter().cloned());
     let kind = place.source.kind;
@@ -26,6 +27,7 @@ pub(super) fn admit(place: &Place, content: &Content, errors: &mut Vec<SettingsE
     if of_folder || !content.private {
         refused.extend(without_secrets(&mut values, of_folder));
     }
+    refused.extend(with_whole_paths(&mut values, place, home));
     errors.extend(refused.into_iter().map(|why| error(&shown, why)));
     Layer { source: place.source.clone(), shown, values }
 }
@@ -48,6 +50,29 @@ fn without_own_loosening(values: &mut Map<String, Value>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    refused
+}
+
+/// Makes the folders of a layer absolute: `~/` is home, and what is relative starts from the folder that the file is of.
+fn with_whole_paths(values: &mut Map<String, Value>, place: &Place, home: &Path) -> Vec<String> {
+    let list = values.get_mut("permissions").and_then(|permissions| permissions.get_mut("additionalDirectories"));
+    let Some(Value::Array(folders)) = list else { return Vec::new() };
+    let of_no_folder = matches!(place.source.kind, SourceKind::User | SourceKind::Managed);
+    let mut refused = Vec::new();
+    folders.retain_mut(|folder| {
+        let Some(path) = folder.as_str().map(PathBuf::from) else { return false };
+        let whole = match path.strip_prefix("~") {
+            Ok(rest) => home.join(rest),
+            Err(_) if path.is_relative() && of_no_folder => {
+                refused
+                    .push(format!("permissions.additionalDirectories: {path:?} is not absolute: give the whole path"));
+                return false;
+            }
+            Err(_) => place.source.base.join(path),
+        };
+        *folder = Value::from(whole.display().to_string());
+        true
+    });
     refused
 }
 

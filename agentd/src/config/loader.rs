@@ -147,7 +147,7 @@ impl Loader {
         {
             return Arc::clone(&known.loaded);
         }
-        let mut loaded = merged(&places, &contents);
+        let mut loaded = merged(&places, &contents, &self.home);
         loaded.trusted = cwd.is_some_and(|cwd| self.trust.of(cwd).trusted);
         loaded
             .errors
@@ -249,10 +249,10 @@ fn folder_of(file: &Path) -> &Path {
     file.parent().unwrap_or(file)
 }
 
-fn merged(places: &[Place], contents: &[Arc<Content>]) -> Loaded {
+fn merged(places: &[Place], contents: &[Arc<Content>], home: &Path) -> Loaded {
     let mut errors = Vec::new();
     let layers: Vec<Layer> =
-        places.iter().zip(contents).map(|(place, content)| gate::admit(place, content, &mut errors)).collect();
+        places.iter().zip(contents).map(|(place, content)| gate::admit(place, content, home, &mut errors)).collect();
     let settings = Arc::new(merge::settings(&layers, &mut errors));
     Loaded { settings, errors, trusted: false, layers }
 }

@@ -165,7 +165,7 @@ impl Actor {
             kill_grace: self.services.kill_grace(),
             user_modified: false,
             hidden: None,
-            trusted: false,
+            trusted: self.services.loader.trust(info.cwd.as_ref()).trusted,
         }
     }
 

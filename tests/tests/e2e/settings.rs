@@ -83,7 +83,8 @@ fn before_trust_a_folder_allows_nothing_and_its_denials_hold() {
     let events = client.run(&session, "again");
     assert_eq!((ended(&events, "t3"), ended(&events, "t4")), ("completed".to_owned(), "denied".to_owned()));
     let started = events.iter().find(|event| event.kind == "tool.started").unwrap();
-    assert_eq!(started.body["decision"]["source"], json!("project"));
+    let file = daemon.workspace().join(".claude/settings.json");
+    assert_eq!(started.body["decision"]["source"], json!(format!("project ({})", file.display())));
 }
 
 #[test]

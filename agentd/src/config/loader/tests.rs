@@ -241,7 +241,6 @@ fn the_files_of_claude_code_are_understood() {
     let loaded = place.loader(None).load();
     let never = "line 3: permissions.allow[1]: the rule Write(src/**) has no effect: it is never consulted: rules on paths are written as Edit(path)";
     assert_eq!(messages(&loaded), [never]);
-    assert_eq!(messages(&loaded), [""; 0]);
     assert_eq!(loaded.settings.permissions.disable_bypass_permissions_mode, Some(crate::config::Disable::Disable));
     assert_eq!(loaded.settings.fallback_model.as_deref(), Some("anthropic/claude-a"));
     assert_eq!(loaded.settings.permissions.default_mode, Some(Mode::Default));
@@ -540,4 +539,20 @@ fn no_load_sees_half_a_file() {
         }
     });
     assert_eq!(loader.load().settings.model.as_deref(), Some("m/B"), "the last text counts");
+}
+
+#[test]
+fn further_folders_start_from_where_their_file_is() {
+    let place = Home::new();
+    let list = |folders: &str| format!(r#"{{"permissions": {{"additionalDirectories": {folders}}}}}"#);
+    place.write(USER, list(r#"["~/notes", "relative", "/abs"]"#));
+    place.write("project/.claude/settings.json", list(r#"["../docs"]"#));
+    let loader = place.loader(None);
+    let found = |loaded: &Loaded| loaded.settings.permissions.additional_directories.clone();
+    let own = [place.path("notes"), PathBuf::from("/abs")];
+    assert_eq!(found(&loader.load_for(&place.project())), own);
+    assert!(messages(&loader.load())[0].contains("\"relative\" is not absolute"), "{:?}", loader.load().errors);
+    loader.set_trust(&place.project(), true).unwrap();
+    let all = [own[0].clone(), own[1].clone(), place.project().join("../docs")];
+    assert_eq!(found(&loader.load_for(&place.project())), all);
 }
