@@ -8,11 +8,13 @@ use crate::shell::programs::{Arg, PathArg};
 impl Walk<'_> {
     /// The uses that a path of a command stands for: one for each folder in which the shell may be.
     pub(super) fn uses_of(&self, words: &[Expanded], path: &PathArg) -> Vec<PathUse> {
-        let word = words.iter().find(|word| word.arg == path.arg);
-        if word.is_some_and(|word| word.pipe) {
+        // Of words that are known no better than one another, it isn't known which one the path is.
+        let alike = || words.iter().filter(|word| word.arg == path.arg);
+        let word = alike().next();
+        if word.is_some() && alike().all(|word| word.pipe) {
             return Vec::new();
         }
-        let tame = word.is_some_and(|word| word.tame);
+        let tame = word.is_some() && alike().all(|word| word.tame);
         let text = word.map(|word| word.text.clone()).or_else(|| match &path.arg {
             Arg::Literal(text) | Arg::One(text) | Arg::Many(text) => Some(text.clone()),
         });
@@ -65,6 +67,7 @@ pub(super) fn normal(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shell::{World, analyse};
 
     #[test]
     fn paths_are_joined_by_text() {
@@ -80,5 +83,22 @@ mod tests {
         }
         assert_eq!(normal("/w/src/../a/./b"), "/w/a/b");
         assert_eq!(normal("/../.."), "/");
+    }
+
+    /// The path of each use on a line; `None` if it can't be known.
+    fn used(line: &str) -> Vec<Option<String>> {
+        let analysis = analyse(line, World { cwd: "/w", home: "/h" });
+        analysis.commands.into_iter().flat_map(|command| command.paths).map(|path| path.path).collect()
+    }
+
+    #[test]
+    fn a_word_gets_nothing_of_another_that_looks_like_it() {
+        let here = Some("/w".to_owned());
+        assert_eq!(used("cat *.txt"), [here.clone()]);
+        assert_eq!(used("for f in *; do cat \"$f\" \"$f\"; done"), [here.clone(), here]);
+        assert_eq!(used("for f in *; do cat \"$f\" \"$x\"; done"), [None, None]);
+        assert_eq!(used("cat *.txt $x"), [None, None]);
+        assert_eq!(used("xargs cat *.txt"), [None, None]);
+        assert_eq!(used("for f in *; do xargs -I{} cat \"$f\" {}; done"), [None, None]);
     }
 }

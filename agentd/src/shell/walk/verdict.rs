@@ -190,14 +190,21 @@ impl Walk<'_> {
     }
 }
 
-/// The words that are run in turn, with what is known of how they were written.
+/// The words that are run in turn, with what is known of how they were written. They stand in the same order, so that a
+/// word which was put in or appended gets nothing of another that looks like it.
 fn again(words: &[Expanded], argv: &[Arg]) -> Vec<Expanded> {
-    let find = |arg: &Arg| words.iter().skip(1).find(|word| word.arg == *arg).cloned();
+    let mut rest = words.get(1..).unwrap_or(&[]);
+    let mut found = |arg: &Arg| {
+        let at = rest.iter().position(|word| word.arg == *arg)?;
+        let word = rest.get(at).cloned();
+        rest = rest.get(at + 1..).unwrap_or(&[]);
+        word
+    };
     let made = |arg: &Arg| match arg {
         Arg::Literal(text) => Expanded::literal(text),
         Arg::One(_) | Arg::Many(_) => Expanded { arg: arg.clone(), text: "…".to_owned(), tame: false, pipe: false },
     };
-    argv.iter().map(|arg| find(arg).unwrap_or_else(|| made(arg))).collect()
+    argv.iter().map(|arg| found(arg).unwrap_or_else(|| made(arg))).collect()
 }
 
 /// A command that runs another one.
