@@ -124,6 +124,10 @@ const FAMILIES: &[&[Program]] = &[
     xargs::PROGRAMS,
 ];
 
+/// Programs that may connect to the network for a path that begins with `/inet`. Their judgement leaves paths of which
+/// nothing is known to the walk, which knows whether they are names in the folder.
+pub(super) const CONNECTING: &[&str] = &["awk", "gawk", "nawk", "original-awk"];
+
 /// Judges a program by its words after the name.
 pub(super) fn judge(name: &str, args: &[Arg]) -> Judgement {
     if versions::is_asked(name, args) {

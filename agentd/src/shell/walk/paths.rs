@@ -101,4 +101,37 @@ mod tests {
         assert_eq!(used("xargs cat *.txt"), [None, None]);
         assert_eq!(used("for f in *; do xargs -I{} cat \"$f\" {}; done"), [None, None]);
     }
+
+    #[test]
+    fn awk_reads_names_in_the_folder_but_no_network_address() {
+        let read_only = |line| analyse(line, World { cwd: "/w", home: "/h" }).is_read_only();
+        for line in [
+            "awk 1 *.csv",
+            "/usr/bin/gawk 1 *",
+            "for f in *.txt; do awk 1 \"$f\"; done",
+            "mawk 1 \"$x\"",
+            "awk -F \"$x\" 1 a",
+            "find . -exec awk 1 {} +",
+        ] {
+            assert!(read_only(line), "{line}");
+        }
+        for line in [
+            "awk 1 \"$x\"",
+            "/usr/bin/gawk 1 $x",
+            "awk 1 *.csv $x",
+            "xargs awk 1",
+            "xargs awk 1 *.csv",
+            "for f in *; do xargs -I{} awk 1 {} \"$f\"; done",
+            "for f in $(cat x); do awk 1 \"$f\"; done",
+            "for f in *; do awk 1 \"/$f\"; done",
+            "while read -r f; do awk 1 \"$f\"; done",
+            "find / -exec awk 1 {} +",
+            "awk 1 /in*",
+            "awk 1 /inet/tcp/0/192.0.2.1/80",
+            "env gawk 1 \"$x\"",
+            "find \"$x\" -exec awk 1 {} +",
+        ] {
+            assert!(!read_only(line), "{line}");
+        }
+    }
 }

@@ -122,6 +122,9 @@ impl Walk<'_> {
     fn judged(&mut self, judgement: Judgement, words: &[Expanded], next: Lookup, depth: usize) -> Walked<Verdict> {
         let name = words.first().map_or("", shown);
         match judgement {
+            Judgement::Known(known) if may_connect(words, &known) => {
+                Ok(Verdict::unknown(format!("{name} may take a word that isn't known for a network address")))
+            }
             Judgement::Known(known) => Ok(self.known(words, &known, name)),
             Judgement::Unknown(why) => Ok(Verdict::unknown(why)),
             Judgement::Script(text) => self.script(&text),
@@ -188,6 +191,19 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Whether a path of a program that connects for some may be such a one: nothing is known of it, not even that it is a
+/// name in the folder.
+fn may_connect(words: &[Expanded], known: &Known) -> bool {
+    let written = words.first().and_then(Expanded::exact).unwrap_or_default();
+    let name = written.rsplit('/').next().unwrap_or(written);
+    let unknown = |arg: &Arg| matches!(arg, Arg::One(prefix) | Arg::Many(prefix) if prefix.is_empty());
+    let tame = |arg: &Arg| {
+        let mut alike = words.iter().filter(|word| word.arg == *arg).peekable();
+        alike.peek().is_some() && alike.all(|word| word.tame)
+    };
+    programs::CONNECTING.contains(&name) && known.paths.iter().any(|path| unknown(&path.arg) && !tame(&path.arg))
 }
 
 /// The words that are run in turn, with what is known of how they were written. They stand in the same order, so that a
