@@ -84,10 +84,11 @@ impl Files {
             all.retain(|_, known| known.stamp.is_some() || known.gone.is_some());
         }
         let known = all.entry(path.to_owned()).or_default();
-        match Stamp::of(path) {
-            None => known.absent(path, owner),
-            Some(stamp) if known.stamp == Some(stamp) && known.settled => {}
-            Some(_) => known.read(path, owner),
+        match std::fs::metadata(path).as_ref().map(Stamp::from) {
+            Ok(stamp) if known.stamp == Some(stamp) && known.settled => {}
+            Err(error) if is_absence(error.kind()) => known.absent(),
+            // What can't be looked at, such as in a folder that is closed, can't be read either, and that is told.
+            Ok(_) | Err(_) => known.read(path, owner),
         }
         Arc::clone(&known.content)
     }
@@ -99,24 +100,18 @@ impl Files {
 }
 
 impl Known {
-    /// There is no file, or none that can be seen.
-    fn absent(&mut self, path: &Path, owner: Owner) {
+    /// There is no file.
+    fn absent(&mut self) {
         if self.stamp.take().is_some() && !self.tightens.is_empty() {
             self.gone = Some(Stopwatch::start());
         }
         if self.gone.is_some_and(|gone| gone.elapsed() < ABSENCE) {
             let values = self.tightens.clone();
             self.set(Content { values, ..Content::default() });
-            return;
-        }
-        self.gone = None;
-        // The folder may be closed, in which case there is something to say.
-        match Reading::of(path, owner) {
-            None => {
-                self.tightens.clear();
-                self.set(Content::default());
-            }
-            Some(read) => self.take(read),
+        } else {
+            self.gone = None;
+            self.tightens.clear();
+            self.set(Content::default());
         }
     }
 
@@ -124,7 +119,7 @@ impl Known {
         for attempt in 1..=READS {
             match Reading::of(path, owner) {
                 // It went between two looks.
-                None => return self.absent(path, owner),
+                None => return self.absent(),
                 Some(read) if read.steady || attempt == READS => return self.take(read),
                 Some(_) => {}
             }
@@ -173,7 +168,7 @@ impl Reading {
         let why = match Self::try_of(path, &shown, owner) {
             Ok(read) => return Some(read),
             Err(error) => match error.kind() {
-                ErrorKind::NotFound | ErrorKind::NotADirectory => return None,
+                kind if is_absence(kind) => return None,
                 ErrorKind::PermissionDenied => format!("can't be read ({error}): correct its permissions"),
                 ErrorKind::FileTooLarge => format!("is longer than {MAX_BYTES} bytes: it is no settings file"),
                 _ => format!("can't be read ({error})"),
@@ -201,6 +196,11 @@ impl Reading {
             content,
         })
     }
+}
+
+/// Whether an error says that there is no such file.
+fn is_absence(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// When the inode changed last, which no program can set, unlike the time of the content.

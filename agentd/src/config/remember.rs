@@ -28,7 +28,7 @@ impl Loader {
                         allow it this once"
                 .to_owned());
         }
-        let file = self.file_of(scope, cwd, false)?;
+        let file = self.file_of(scope, cwd, None)?;
         let text = rule.to_string();
         self.edit(&file, |before| {
             edit::add(before, &["permissions", "allow"], &text, |there| Rule::parse(there).as_ref() == Ok(rule))
@@ -53,13 +53,14 @@ impl Loader {
             (None, RuleScope::User) => Path::new("/"),
             (None, _) => return Err("cwd: it is needed to find the file of this scope".to_owned()),
         };
-        let file = self.file_of(scope, cwd, TIGHTENING.contains(&key))?;
+        let file = self.file_of(scope, cwd, Some(key))?;
         self.edit(&file, |before| edit::set(before, &parts, value))?;
         Ok(file)
     }
 
-    /// The file of a scope. In a folder that is not trusted it would not count, but for what tightens.
-    fn file_of(&self, scope: RuleScope, cwd: &Path, tightens: bool) -> Result<PathBuf, String> {
+    /// The file of a scope, for a rule or for a setting. In a folder that is not trusted it would not count, but for what
+    /// tightens.
+    fn file_of(&self, scope: RuleScope, cwd: &Path, key: Option<&str>) -> Result<PathBuf, String> {
         let name = match scope {
             RuleScope::User => return Ok(self.user.clone()),
             RuleScope::Session => return Err("the rules of a session are in no settings file".to_owned()),
@@ -76,7 +77,7 @@ impl Loader {
         };
         let folder = match candidates.clone().find(counts) {
             Some(folder) => folder,
-            None if tightens => &folders.cwd,
+            None if key.is_some_and(|key| TIGHTENING.contains(&key)) => &folders.cwd,
             None => {
                 return Err(format!(
                     "{} is not trusted, so nothing in its settings allows anything: trust the folder first (trust/set), \
@@ -86,7 +87,9 @@ impl Loader {
             }
         };
         let claude = folder.join(".claude");
-        let in_claude = claude.is_dir() && claude.join(name) != self.user_claude;
+        // Permissions mean the same to Claude Code; agentd's other settings would not be understood there.
+        let is_shared = key.is_none_or(|key| key.starts_with("permissions."));
+        let in_claude = is_shared && claude.is_dir() && claude.join(name) != self.user_claude;
         Ok(if in_claude { claude } else { folder.join(".agentd") }.join(name))
     }
 

@@ -37,6 +37,11 @@ fn a_rule_is_written_once_into_the_file_of_its_scope_and_counts_at_once() {
     fs::create_dir_all(place.path("project/.claude")).unwrap();
     let file = loader.remember(RuleScope::Local, &cwd, &rule("Edit")).unwrap();
     assert_eq!(file, place.path("project/.claude/settings.local.json"));
+    // Other settings of agentd are none of Claude Code's.
+    for (key, value, name) in [("model", json!("m/x"), ".agentd"), ("permissions.ask", json!(["Bash"]), ".claude")] {
+        let file = loader.set(RuleScope::Local, Some(&cwd), key, &value).unwrap();
+        assert_eq!(file, cwd.join(name).join("settings.local.json"));
+    }
     let names = |folder: &str| fs::read_dir(place.path(folder)).unwrap().count();
     assert_eq!((names("project/.claude"), names("project/.agentd")), (1, 2), "no draft is left");
 }
