@@ -44,7 +44,7 @@ const VALUES: [(&str, &str); 8] = [
     ("TERM", "xterm"),
 ];
 /// Variables of the environment and of bash that hold no secret.
-const SHOWN: [&str; 38] = [
+const SHOWN: [&str; 52] = [
     "HOME",
     "PWD",
     "OLDPWD",
@@ -83,6 +83,20 @@ const SHOWN: [&str; 38] = [
     "VIRTUAL_ENV",
     "TERM",
     "DIRSTACK",
+    "VISUAL",
+    "CI",
+    "DEBUG",
+    "LINES",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "GOPATH",
+    "JAVA_HOME",
+    "CONDA_PREFIX",
 ];
 
 /// Whether only the line itself sees a variable of this name: no program obeys it, even if it is exported already.

@@ -8,7 +8,7 @@ mod variables;
 
 use super::analysis::{Access, Class, Doing};
 use super::programs::{Arg, Judgement, Known, PathArg};
-use super::state::{State, Value};
+use super::state::Value;
 
 /// What a builtin does to the shell of the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub(super) fn is_builtin(name: &str) -> bool {
 }
 
 /// Judges a builtin by its words after the name.
-pub(super) fn judge(name: &str, args: &[Arg], state: &State) -> Judged {
+pub(super) fn judge(name: &str, args: &[Arg]) -> Judged {
     match name {
         ":" | "true" | "false" | "times" => harmless(),
         "echo" => harmless(),
@@ -112,7 +112,7 @@ pub(super) fn judge(name: &str, args: &[Arg], state: &State) -> Judged {
         "unset" => variables::unset(args),
         "getopts" => variables::getopts(args),
         "let" => unknown("let evaluates text as arithmetic, which may run commands"),
-        _ => shell::judge(name, args, state),
+        _ => shell::judge(name, args),
     }
 }
 
@@ -164,7 +164,7 @@ mod tests {
         for name in
             ["eval", "exec", "source", ".", "trap", "alias", "enable", "history", "bind", "let", "compgen", "readonly"]
         {
-            let (judgement, _) = judge(name, &[Arg::Literal("x".to_owned())], &State::new(None));
+            let (judgement, _) = judge(name, &[Arg::Literal("x".to_owned())]);
             assert!(matches!(judgement, Judgement::Unknown(_)), "{name}");
         }
     }

@@ -3,16 +3,15 @@
 use super::{Effect, Judged, harmless, literal, literals, looked_at, unknown, with};
 use crate::shell::analysis::{Class, Doing};
 use crate::shell::programs::{Arg, Judgement, Known};
-use crate::shell::state::State;
 
 /// Options of `set` that only make a line stop earlier or read nothing.
 const SET: [&str; 12] = ["-e", "+e", "-u", "+u", "-eu", "-ue", "-f", "-euo", "-eo", "-uo", "-o", "+o"];
 const SET_NAMES: [&str; 4] = ["pipefail", "errexit", "nounset", "noglob"];
 
-pub(super) fn judge(name: &str, args: &[Arg], state: &State) -> Judged {
+pub(super) fn judge(name: &str, args: &[Arg]) -> Judged {
     let words = literals(args);
     match (name, words.as_deref()) {
-        ("cd", _) => cd(args, state),
+        ("cd", _) => cd(args),
         ("pwd", Some([] | ["-P" | "-L"])) => harmless(),
         ("command", Some(["-v" | "-V", ..])) | ("type", _) | ("help", _) => harmless(),
         ("command" | "builtin", _) => wrapped(args),
@@ -30,6 +29,7 @@ pub(super) fn judge(name: &str, args: &[Arg], state: &State) -> Judged {
             with(vec![Effect::Leave])
         }
         ("exit" | "return", None) if matches!(args, [Arg::One(_)]) => with(vec![Effect::Leave]),
+        ("set", _) if args.first().and_then(literal) == Some("--") => harmless(),
         ("set", Some(options)) => set(options),
         ("shopt", Some([] | ["-p" | "-s" | "-u" | "-q"])) => harmless(),
         _ => unknown(&format!("`{name}` is not harmless in this form")),
@@ -37,7 +37,7 @@ pub(super) fn judge(name: &str, args: &[Arg], state: &State) -> Judged {
 }
 
 /// `cd`; where it leads is worked out by the walk.
-fn cd(args: &[Arg], _state: &State) -> Judged {
+fn cd(args: &[Arg]) -> Judged {
     let (options, target) = match args.split_last() {
         Some((last, before)) if !literal(last).is_some_and(|w| w.starts_with('-') && w.len() > 1) => {
             (before, Some(last))
@@ -99,7 +99,7 @@ mod tests {
         let mut words = line.split_ascii_whitespace();
         let name = words.next().unwrap();
         let args: Vec<Arg> = words.map(|word| Arg::Literal(word.to_owned())).collect();
-        !matches!(judge(name, &args, &State::new(None)).0, Judgement::Unknown(_))
+        !matches!(judge(name, &args).0, Judgement::Unknown(_))
     }
 
     #[test]
@@ -127,6 +127,7 @@ mod tests {
             "set -euo pipefail",
             "set -o pipefail",
             "set +e",
+            "set -- a b",
             "shopt",
             "command ls",
         ] {
@@ -145,7 +146,6 @@ mod tests {
             "jobs -x ls",
             "set",
             "set -x",
-            "set -- a",
             "shopt -s expand_aliases",
             "exec ls",
             "eval ls",

@@ -112,6 +112,11 @@ pub(super) fn declare(command: &str, args: &[Arg]) -> Judged {
                 if !names::is_name(name) {
                     return unknown("a part of an array is declared, whose subscript is evaluated");
                 }
+                // Bash may not have expanded the braces of a value that comes in several words.
+                let again = effects
+                    .iter()
+                    .any(|effect| matches!(effect, Effect::Assign(n, _) | Effect::Export(n, _) if n == name));
+                let value = value.map(|value| if again { Value::any() } else { value });
                 effects.push(match exports {
                     true => Effect::Export(name.to_owned(), value),
                     // Declared without a value a variable is empty or as it was.

@@ -86,7 +86,7 @@ impl Walk<'_> {
         let args: Vec<Arg> = arguments.iter().map(|word| word.arg.clone()).collect();
         let internal = lookup != Lookup::Program;
         let (judgement, effects) = if internal && builtins::is_builtin(written) {
-            builtins::judge(written, &args, &self.state)
+            builtins::judge(written, &args)
         } else {
             (self.program(written, &args), Vec::new())
         };
@@ -114,7 +114,7 @@ impl Walk<'_> {
             return Judgement::Unknown(format!("{name} runs in another folder, whose configuration may run programs"));
         }
         if ALSO_PROGRAMS.contains(&name) {
-            return builtins::judge(name, args, &self.state).0;
+            return builtins::judge(name, args).0;
         }
         programs::judge(name, args)
     }
