@@ -123,7 +123,10 @@ pub(super) fn is_setting(name: &str, value: Option<&str>) -> bool {
 
 /// Whether a variable that the line has not set may be shown.
 pub(super) fn is_shown(name: &str) -> bool {
-    !name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_') || SHOWN.contains(&name) || SETTINGS.contains(&name)
+    !name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+        || name != "KEY" && OWN.contains(&name)
+        || SHOWN.contains(&name)
+        || SETTINGS.contains(&name)
 }
 
 /// Whether bash gives this variable or parameter a whole number.

@@ -15,6 +15,8 @@ pub(super) enum Value {
         prefix: String,
         tame: bool,
     },
+    /// An array whose keys are texts, which are not evaluated.
+    Map,
     /// An array with these elements.
     List(Vec<String>),
 }

@@ -135,6 +135,11 @@ fn what_may_be_evaluated_counts() {
         "let x=1",
         "test -v \"$x\"",
         "declare -i x=$y",
+        "m=(1); declare -A m; m[x]=2",
+        "a=([x]=1)",
+        "declare -a m=([x]=1)",
+        "(sleep 1 &); wait $!",
+        "echo $((x#1))",
         "echo ${!x}",
         "echo ${x@P}",
         "x=$(cat a); (( x > 1 ))",
@@ -148,6 +153,9 @@ fn what_may_be_evaluated_counts() {
         "[[ $? -eq 0 ]]",
         "x=abc; echo ${x:1:2} ${#x}",
         "for ((i=0; i<9; i++)); do echo $((i*i)); done",
+        "declare -A m=([a]=1); m[b]=2; echo \"${m[a]}\" ${m[$x]}",
+        "echo $((16#ff))",
+        "sleep 1 & wait $!",
     ] {
         assert!(read_only(line), "{line}");
     }

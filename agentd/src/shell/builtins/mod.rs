@@ -15,6 +15,8 @@ use super::state::Value;
 pub(super) enum Effect {
     /// It sets a variable.
     Assign(String, Value),
+    /// It makes an array whose keys are texts.
+    Map(String),
     /// It exports a variable, perhaps with a new value.
     Export(String, Option<Value>),
     /// It leaves or goes on with a loop, or ends the shell.

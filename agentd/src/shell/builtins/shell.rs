@@ -31,6 +31,8 @@ pub(super) fn judge(name: &str, args: &[Arg]) -> Judged {
         ("exit" | "return", None) if matches!(args, [Arg::One(_)]) => with(vec![Effect::Leave]),
         ("set", _) if args.first().and_then(literal) == Some("--") => harmless(),
         ("set", Some(options)) => set(options),
+        ("trap", Some(["-", ..])) => harmless(),
+        ("shopt", Some(["-q" | "-p", names @ ..])) if !names.iter().any(|name| name.starts_with('-')) => harmless(),
         ("shopt", Some([] | ["-p" | "-s" | "-u" | "-q"])) => harmless(),
         _ => unknown(&format!("`{name}` is not harmless in this form")),
     }
@@ -129,6 +131,8 @@ mod tests {
             "set +e",
             "set -- a b",
             "shopt",
+            "shopt -q nullglob",
+            "trap - EXIT",
             "command ls",
         ] {
             assert!(known(line), "{line}");
@@ -147,6 +151,7 @@ mod tests {
             "set",
             "set -x",
             "shopt -s expand_aliases",
+            "shopt -q -s expand_aliases",
             "exec ls",
             "eval ls",
             "source x",

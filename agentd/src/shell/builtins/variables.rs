@@ -87,6 +87,8 @@ pub(super) fn declare(command: &str, args: &[Arg]) -> Judged {
     let mut exports = command == "export";
     let mut effects = Vec::new();
     let mut shows = true;
+    // Only what is written as `declare -A names`: the walk reads keys by the same rule.
+    let map = args.first().and_then(literal) == Some("-A");
     for arg in args {
         match arg {
             Arg::Literal(word) if word.starts_with('-') && effects.is_empty() => match command {
@@ -118,6 +120,7 @@ pub(super) fn declare(command: &str, args: &[Arg]) -> Judged {
                     .any(|effect| matches!(effect, Effect::Assign(n, _) | Effect::Export(n, _) if n == name));
                 let value = value.map(|value| if again { Value::any() } else { value });
                 effects.push(match exports {
+                    _ if map => Effect::Map(name.to_owned()),
                     true => Effect::Export(name.to_owned(), value),
                     // Declared without a value a variable is empty or as it was.
                     false => Effect::Assign(name.to_owned(), value.unwrap_or_else(Value::any)),

@@ -135,7 +135,8 @@ fn tokenize(text: &str, tokens: &mut Vec<Token>) -> Result<(), String> {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let length = if first.is_ascii_alphanumeric() || first == '_' {
-            let length = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+            let based = |b: &u8| *b == b'#' && first.is_ascii_digit();
+            let length = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_' || based(b)).count();
             let word = rest.get(..length).unwrap_or("");
             tokens.push(if first.is_ascii_digit() { Token::Number(plain(word)) } else { Token::Name(word.to_owned()) });
             length

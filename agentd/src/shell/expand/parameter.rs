@@ -99,6 +99,10 @@ impl Walk<'_> {
                 Some(Value::List(items)) => Content::List(items.clone()),
                 _ => Content::Many,
             }),
+            Some(Subscript::At(key)) if self.state.get(name) == Some(&Value::Map) => {
+                self.walk_parts(key)?;
+                Ok(Content::any())
+            }
             Some(Subscript::At(expression)) => {
                 let index = self.arithmetic(expression)?.and_then(|index| usize::try_from(index).ok());
                 let item = match (self.state.get(name), index) {
@@ -116,6 +120,7 @@ impl Walk<'_> {
             Some(Value::Number) => return Content::Number,
             Some(Value::Unknown { prefix, tame }) => return Content::Unknown { prefix: prefix.clone(), tame: *tame },
             Some(Value::List(items)) => return items.first().cloned().map_or_else(Content::any, Content::Exact),
+            Some(Value::Map) => return Content::any(),
             None => {}
         }
         match name {

@@ -150,7 +150,7 @@ impl Parser<'_> {
                 parts.push(part);
             }
             '`' => parts.push(Part::Command(self.backticks(true)?)),
-            '\\' | '\'' | '"' | '#' | '{' | '}' | ';' => {
+            '\\' | '\'' | '"' | '{' | '}' | ';' => {
                 return Err(format!("`{next}` in an arithmetic expression is not understood"));
             }
             _ => {

@@ -38,8 +38,11 @@ impl Walk<'_> {
     }
 
     fn assigned_value(&mut self, assignment: &Assignment) -> Walked<Value> {
-        if let Some(subscript) = &assignment.subscript {
-            self.arithmetic(subscript)?;
+        let map = self.state.get(&assignment.name) == Some(&Value::Map);
+        match &assignment.subscript {
+            Some(key) if map => self.walk_parts(key)?,
+            Some(subscript) => drop(self.arithmetic(subscript)?),
+            None => {}
         }
         match &assignment.value {
             AssignedValue::Array(words) => {
@@ -53,13 +56,16 @@ impl Walk<'_> {
                         }
                     }
                 }
+                if map {
+                    return Ok(Value::Map);
+                }
                 let items = items.filter(|items| !assignment.append && items.len() <= ELEMENTS);
                 Ok(items.map_or_else(Value::any, Value::List))
             }
             AssignedValue::Scalar(word) => {
                 let value = self.scalar(word)?;
                 if assignment.subscript.is_some() {
-                    return Ok(Value::any());
+                    return Ok(if map { Value::Map } else { Value::any() });
                 }
                 Ok(if assignment.append { appended(self.state.get(&assignment.name), value) } else { value })
             }
@@ -68,7 +74,7 @@ impl Walk<'_> {
 
     /// An element of an array.
     pub(in crate::shell) fn element(&mut self, word: &Word) -> Walked<Vec<Expanded>> {
-        if word.text.starts_with('[') {
+        if word.text.starts_with('[') && !self.keyed {
             self.harm(format!("the subscript of `{}` may run a command", word.text));
         }
         self.expand(word)

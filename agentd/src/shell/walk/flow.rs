@@ -20,6 +20,7 @@ impl Walk<'_> {
             self.settle();
             if step.background {
                 self.apart(|this| this.and_or(step))?;
+                self.state.set("!", Value::Number);
             } else {
                 self.and_or(step)?;
             }

@@ -42,6 +42,8 @@ pub(super) struct Walk<'a> {
     exits: Vec<Vec<State>>,
     /// Whether what the last list of a substitution prints is a number.
     pub(super) number_output: bool,
+    /// Whether the elements that are read have texts as keys.
+    keyed: bool,
     /// The words of the last simple command.
     last: Vec<Expanded>,
 }
@@ -59,6 +61,7 @@ pub(super) fn walk(list: &List, world: World<'_>) -> Walked<Vec<Command>> {
         harm: None,
         exits: Vec::new(),
         number_output: false,
+        keyed: false,
         last: Vec::new(),
     };
     walk.list(list)?;

@@ -15,9 +15,11 @@ impl Walk<'_> {
         let outer = self.take_harm();
         let at = self.commands.len();
         let mut words = Vec::new();
+        self.keyed = declares_map(&simple.words);
         for word in &simple.words {
             words.extend(self.expand(word)?);
         }
+        self.keyed = false;
         if words.len() > WORDS {
             self.harm(format!("it has more than {WORDS} words"));
             words.truncate(WORDS);
@@ -81,6 +83,12 @@ impl Walk<'_> {
             if rest.is_empty() && matches!(first.stages.last(), Some(Stage::Simple(_))));
         Ok(self.number_output)
     }
+}
+
+/// `declare -A` and the like.
+fn declares_map(words: &[Word]) -> bool {
+    let declares = |word: &Word| matches!(word.text.as_str(), "declare" | "typeset" | "local");
+    words.first().is_some_and(declares) && words.get(1).is_some_and(|word| word.text == "-A")
 }
 
 /// Whether a word is the same whatever happens before it.

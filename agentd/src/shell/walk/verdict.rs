@@ -175,6 +175,17 @@ impl Walk<'_> {
         for effect in effects {
             match effect {
                 Effect::Assign(name, value) => self.assign(&name, value),
+                Effect::Map(name) => {
+                    // One that is another kind of array already stays it.
+                    let map = matches!(self.state.get(&name), None | Some(crate::shell::state::Value::Map));
+                    if !map {
+                        self.harm(format!("what the keys of `{name}` are is not known"));
+                    }
+                    self.assign(
+                        &name,
+                        if map { crate::shell::state::Value::Map } else { crate::shell::state::Value::any() },
+                    );
+                }
                 Effect::Export(name, value) => {
                     let exact = value.as_ref().and_then(|v| {
                         if let crate::shell::state::Value::Exact(t) = v { Some(t.clone()) } else { None }
