@@ -492,13 +492,13 @@ mod tests {
     #[test]
     fn titles_and_previews() {
         let scratch = Scratch::new();
-        let input = json!({"command": "make\n  test"});
+        let input = json!({"command": "make  test"});
         assert_eq!(bash().title(&input), "Bash: make test");
         assert_eq!(bash().title(&json!({})), "Bash");
         let Some(Preview::Command { command, parts }) = bash().preview(&input, &scratch.context()) else {
             panic!("a command")
         };
-        assert_eq!((command.as_str(), parts.len(), parts[0].class.as_str()), ("make\n  test", 1, "ask"));
+        assert_eq!((command.as_str(), parts.len(), parts[0].class.as_str()), ("make  test", 1, "ask"));
         let Some(Preview::Command { parts, .. }) = bash().preview(&json!({"command": "ls"}), &scratch.context()) else {
             panic!("a command")
         };

@@ -16,6 +16,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Analyses that are kept: a call is looked at several times within a moment, beside others of its round.
 const KEPT: usize = 16;
 
+/// Programs that remove what they are given.
+const REMOVERS: [&str; 3] = ["rm", "rmdir", "shred"];
+/// Words before a program: wrappers with their options.
+const MAX_WRAPPER_WORDS: usize = 6;
+
 /// The analyses of the last lines.
 #[derive(Default)]
 pub(super) struct Lines(Mutex<VecDeque<Known>>);
@@ -53,7 +58,7 @@ impl Lines {
             return Arc::clone(&known.analysis);
         }
         drop(kept);
-        let analysis = Arc::new(super::bash_readonly::or_from_list(analyse(line, world), line, world));
+        let analysis = Arc::new(analyse(line, world));
         let (line, cwd, home) = (line.to_owned(), world.cwd.to_owned(), world.home.to_owned());
         kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.truncate(KEPT - 1);
@@ -112,7 +117,38 @@ fn command_part(command: &Command, context: &ToolContext) -> CommandUse {
             }
         }
     }
+    if part.class == Class::Unknown {
+        remove_by_text(&mut part, context);
+    }
     part
+}
+
+/// What a command that is not understood would remove if it is what it looks like. It asks anyway; this is for the
+/// modes that would let it run.
+fn remove_by_text(part: &mut CommandUse, context: &ToolContext) {
+    let texts: Vec<String> = part.forms.iter().chain([&part.text]).map(|text| text.replace(['"', '\''], "")).collect();
+    for word in texts.iter().flat_map(|text| removed_words(text)) {
+        if word.contains(['$', '`']) {
+            if word.ends_with(['/', '*']) {
+                part.unknown_path.get_or_insert_with(|| word.to_owned());
+                part.removes_unknown = true;
+            }
+            continue;
+        }
+        let below = word.contains(['*', '?', '[']);
+        let fixed = word.split(['*', '?', '[']).next().unwrap_or_default();
+        let folder = if below { fixed.rsplit_once('/').map_or(".", |(folder, _)| folder) } else { word };
+        let folder = if folder.is_empty() { "/" } else { folder };
+        part.files.extend(command_use(folder, word, Access::Remove, below, context));
+    }
+}
+
+/// The operands of `rm`, where it is among the first words.
+fn removed_words(text: &str) -> impl Iterator<Item = &str> {
+    let is_remover = |word: &str| REMOVERS.contains(&word.rsplit('/').next().unwrap_or(word));
+    let at = text.split_whitespace().take(MAX_WRAPPER_WORDS).position(is_remover);
+    let words = text.split_whitespace().skip(at.map_or(usize::MAX, |at| at + 1));
+    words.filter(|word| !word.starts_with('-'))
 }
 
 /// Whether git may be run by a command, also through another program.

@@ -7,7 +7,6 @@ mod bash_exit;
 mod bash_git;
 mod bash_lines;
 mod bash_path;
-mod bash_readonly;
 mod binary_kind;
 mod checkpoint;
 mod definition;

@@ -199,6 +199,8 @@ pub(super) fn command_use(
     let place = locate(path, context).ok()?;
     let text = text.replace(['"', '\''], "");
     if !below || !text.contains(['*', '?', '[', '{']) || takes_all(&text, access) {
+        // Of a folder that is read, all that is below may be.
+        let below = below || (access == Access::Read && place.real.is_dir());
         return Some(file_use(&place, access, below, context));
     }
     let path = lexically_clean(&place.path);

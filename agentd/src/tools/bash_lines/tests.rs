@@ -1,6 +1,7 @@
 //! Lines with their analyses given.
 
 use super::*;
+use crate::policy::Verdict::{Allow, Ask, Deny};
 use crate::policy::testing::rules;
 use crate::policy::{Call, Decision, OwnCheck, Policy, Rules, Subject, Verdict, decide};
 use crate::shell::{Doing, PathUse};
@@ -144,4 +145,83 @@ fn a_line_is_analysed_once_for_a_call() {
         lines.anywhere(&format!("echo {number}"));
     }
     assert!(!Arc::ptr_eq(&first, &lines.analysis("ls", &context)), "old ones make room");
+}
+
+/// What people see in each line of this table is what becomes of it, from the text of the line to the decision.
+#[test]
+fn whole_lines_are_decided() {
+    let scratch = Scratch::new();
+    for name in ["f", "src/a.rs", ".env", ".git/config", "secret/key"] {
+        scratch.write(name, "");
+    }
+    let context = scratch.context();
+    let bash = crate::tools::bash::Bash::default();
+    let outcome = |line: &str, mode: Mode, deny: &[&str], allow: &[&str]| {
+        let input = json!({"command": line});
+        let subject = bash.subject(&input, &context);
+        let own = crate::tools::own_check(&bash, &input, &context);
+        let mut source = rules(deny);
+        source.iter_mut().for_each(|rule| rule.source.base.clone_from(&context.root));
+        let rules = Rules { deny: source, allow: rules(allow), ..Rules::default() };
+        let places = crate::tools::places(&context.root, &context.env);
+        let policy = Policy { mode, rules: rules.into(), places, ..Policy::default() };
+        let decision = decide(&policy, Call::new("Bash", &input, &subject, &own));
+        (decision.verdict, decision.reason.layer, decision.reason.detail)
+    };
+    for (line, mode, deny, allow, verdict, layer) in [
+        ("cat f", Mode::Default, None, None, Allow, 9),
+        ("cat f | grep x && git status; ls -l src", Mode::Default, None, None, Allow, 9),
+        ("cat /etc/os-release", Mode::Default, None, None, Allow, 9),
+        ("ls /home", Mode::Default, None, None, Allow, 9),
+        ("cat /home/x", Mode::Default, None, None, Ask, 9),
+        ("cat ../x", Mode::Default, None, None, Ask, 9),
+        ("cat .env", Mode::BypassPermissions, None, Some("Bash"), Ask, 6),
+        ("cat ~/.ssh/id_rsa", Mode::BypassPermissions, None, None, Ask, 6),
+        ("cat /etc/shadow", Mode::BypassPermissions, None, None, Ask, 6),
+        ("cat /proc/self/environ", Mode::BypassPermissions, None, None, Ask, 6),
+        ("grep -r x .", Mode::Default, None, None, Allow, 9),
+        ("grep -r x .", Mode::Default, Some("Read(.env)"), None, Ask, 5),
+        ("grep -r x", Mode::Default, Some("Read(.env)"), None, Ask, 5),
+        ("rg x", Mode::Default, Some("Read(.env)"), None, Ask, 5),
+        ("cd src && rg x", Mode::Default, Some("Read(/secret/**)"), None, Allow, 9),
+        ("cat secret/key", Mode::BypassPermissions, Some("Read(secret/**)"), None, Deny, 1),
+        ("cd secret && cat key", Mode::BypassPermissions, Some("Read(/secret/**)"), None, Deny, 1),
+        ("echo x > f", Mode::Default, None, Some("Bash(echo *)"), Ask, 9),
+        ("echo x > f", Mode::AcceptEdits, None, None, Allow, 9),
+        ("echo x > .git/config", Mode::BypassPermissions, None, Some("Bash"), Ask, 6),
+        ("ls > /dev/null 2>&1", Mode::Default, None, None, Allow, 9),
+        ("mkdir -p a/b && touch a/b/c", Mode::AcceptEdits, None, None, Allow, 9),
+        ("rm f", Mode::Default, None, None, Ask, 9),
+        ("rm f", Mode::AcceptEdits, None, None, Allow, 9),
+        ("rm -rf /", Mode::BypassPermissions, None, Some("Bash"), Ask, 6),
+        ("rm -rf ~", Mode::BypassPermissions, None, None, Ask, 6),
+        ("rm -rf .", Mode::BypassPermissions, None, None, Ask, 6),
+        ("rm -rf *", Mode::BypassPermissions, None, None, Ask, 6),
+        ("rm -rf ./*", Mode::BypassPermissions, None, None, Ask, 6),
+        ("rm -rf .*", Mode::BypassPermissions, None, None, Ask, 6),
+        ("rm -rf *.o", Mode::BypassPermissions, None, None, Allow, 7),
+        ("rm -rf \"$X\"/*", Mode::BypassPermissions, None, None, Ask, 6),
+        ("rm -rf \"$X/\"", Mode::BypassPermissions, None, None, Ask, 6),
+        ("rm -rf \"$X\"", Mode::BypassPermissions, None, None, Allow, 7),
+        ("sudo rm -rf /", Mode::BypassPermissions, None, None, Ask, 6),
+        ("sudo -u x /bin/rm -rf ~/..", Mode::BypassPermissions, None, None, Ask, 6),
+        ("env -i rm --odd /usr", Mode::BypassPermissions, None, None, Ask, 6),
+        ("docker run --rm x /usr", Mode::BypassPermissions, None, None, Allow, 7),
+        ("echo $(rm -rf /)", Mode::BypassPermissions, None, None, Ask, 6),
+        ("rm -rf src/*", Mode::AcceptEdits, None, None, Allow, 9),
+        ("git status; rm f", Mode::Default, None, Some("Bash(git *)"), Ask, 9),
+        ("timeout 5 npm test", Mode::Default, None, Some("Bash(npm test)"), Allow, 8),
+        ("X=1 sudo rm f", Mode::BypassPermissions, Some("Bash(rm *)"), None, Allow, 7),
+        ("env X=1 rm f", Mode::BypassPermissions, Some("Bash(rm *)"), None, Deny, 1),
+        ("find . -delete", Mode::Default, None, Some("Bash(find *)"), Ask, 9),
+        ("npm test && make x", Mode::Plan, None, Some("Bash"), Deny, 7),
+        ("cat f", Mode::Plan, None, None, Allow, 9),
+        ("cat f", Mode::DontAsk, None, None, Allow, 9),
+        ("make", Mode::DontAsk, None, None, Deny, 11),
+        ("make", Mode::Auto, None, Some("Bash(make *)"), Ask, 9),
+    ] {
+        let lists = (deny.iter().copied().collect::<Vec<_>>(), allow.iter().copied().collect::<Vec<_>>());
+        let found = outcome(line, mode, &lists.0, &lists.1);
+        assert_eq!((found.0, found.1), (verdict, layer), "{line} {mode:?} {deny:?} {allow:?}: {}", found.2);
+    }
 }
