@@ -152,7 +152,8 @@ fn each_mode_decides_as_it_says() {
         let daemon = Daemon::with_model(&model);
         let client = Client::connect(&daemon);
         let session = client.session_with(&json!({"cwd": daemon.workspace(), "mode": mode}));
-        let calls = [("w", "Write", write(&daemon, "a"), writes), ("b", "Bash", json!({"command": "touch b"}), runs)];
+        let calls =
+            [("w", "Write", write(&daemon, "a"), writes), ("b", "Bash", json!({"command": "sync b || true"}), runs)];
         for (call, tool, input, unasked) in calls {
             model.reply(Reply::calls(call, tool, &input)).reply(Reply::says("done"));
             client.prompt(&session, "go");
