@@ -570,7 +570,11 @@ fn a_hostile_folder_has_no_effect_before_trust() {
     loader.set_trust(&place.path("elsewhere"), true).unwrap();
     let project = |name: &str| place.path("project").join(name);
     type Prepare<'a> = (&'a str, Box<dyn Fn() + 'a>);
-    let file = move |text: String| move || drop(place.write("project/.claude/settings.json", &text));
+    let file = move |text: String| {
+        move || {
+            place.write("project/.claude/settings.json", &text);
+        }
+    };
     let table: Vec<Prepare<'_>> = vec![
         ("plain", Box::new(file(allow.to_owned()))),
         ("deep lists", Box::new(file("[".repeat(1 << 20)))),
@@ -635,9 +639,9 @@ fn a_hostile_folder_has_no_effect_before_trust() {
             "its own trust",
             Box::new(|| {
                 let record = serde_json::json!({"folders": {place.project().display().to_string(): true}});
-                drop(place.write("project/trust.json", record.to_string()));
-                drop(place.write("project/.agentd/trust.json", record.to_string()));
-                drop(place.write("project/.claude/settings.local.json", allow));
+                place.write("project/trust.json", record.to_string());
+                place.write("project/.agentd/trust.json", record.to_string());
+                place.write("project/.claude/settings.local.json", allow);
             }),
         ),
     ];
