@@ -5,6 +5,7 @@ pub mod adversarial;
 pub mod corpus;
 pub mod fixture;
 pub mod fuzz;
+pub mod grammar;
 pub mod mutate;
 pub mod random;
 pub mod sandbox;

@@ -1,7 +1,9 @@
 //! Random lines that are near to those of the corpus: quoted, escaped, nested and spliced otherwise, with options,
-//! names and expansions of other lines. The same seed gives the same lines.
+//! names and expansions of other lines; and such that hold random texts of the small languages in a line. The same
+//! seed gives the same lines.
 
 use super::corpus::Line;
+use super::grammar;
 use super::random::Random;
 use std::collections::BTreeMap;
 
@@ -304,8 +306,11 @@ impl Mutator {
     #[must_use]
     pub fn line(&self, seed: u64, number: u64) -> String {
         let mut random = Random::of(Random::of(seed).number() ^ number.wrapping_mul(0xD6E8_FEB8_6659_FD93));
-        let mut line = random.one(&self.lines).to_owned();
-        for _ in 0..=random.below(4) {
+        let (mut line, changes) = match random.below(3) {
+            0 => (grammar::line(&mut random), random.below(3)),
+            _ => (random.one(&self.lines).to_owned(), 1 + random.below(4)),
+        };
+        for _ in 0..changes {
             let changed = self.change(&line, &mut random);
             if changed.chars().count() <= MAX_CHARS {
                 line = changed;
