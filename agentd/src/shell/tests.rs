@@ -123,6 +123,37 @@ fn options_that_a_word_may_become_count() {
     }
 }
 
+/// Found by comparing random lines with bash.
+#[test]
+fn what_bash_reads_as_more_than_it_seems_counts() {
+    for line in [
+        "declare -a 'a=($(touch x))'",
+        "declare -A a='([b]=$(touch x))'",
+        "x='($(touch y))'; declare -a a=\"$x\"",
+        "f() { local -a a=\"$1\"; }; f '($(touch x))'",
+        "a=(1); declare a='($(touch x))'",
+        "read -ra a; declare a=\"$b\"",
+        "command declare -a a='($(touch x))'",
+        "echo \"$\\\n(touch x)\"",
+        "x='a[$(touch y)]'; echo $\\\n{b[x]}",
+        "xy=-o; x=-; sort $x\\\ny z",
+        "sed -n -e p -e 'w x' a --version",
+    ] {
+        assert!(!read_only(line), "{line}");
+    }
+    for line in [
+        "declare -a a=(1 2) b=c; echo \"${a[0]}\"",
+        "declare a='(x)'",
+        "a=b; declare a=c",
+        "x=$(ls); declare y=\"$x\"",
+        "ls \\\n  -la \"$x\" \\\n  | wc",
+        "echo \"a \\\n b\"",
+        "sed --version",
+    ] {
+        assert!(read_only(line), "{line}: {:?}", analyse(line, WORLD));
+    }
+}
+
 #[test]
 fn what_may_be_evaluated_counts() {
     for line in [

@@ -54,6 +54,16 @@ fn bash_that_is_understood() {
 #[test]
 fn what_bash_refuses_or_is_not_understood() {
     for line in [
+        "echo \"$\\\n(touch x)\"",
+        "echo \"${x:-$\\\n(touch x)}\"",
+        "cat <<< \"$\\\n(touch x)\"",
+        "cat <<EOF\n$\\\n(touch x)\nEOF",
+        "echo $\\\n(touch x)",
+        "echo $\\\n{x[y]}",
+        "x=a; sort $x\\\ny",
+        "x=a; sort \"$x\\\ny\"",
+        "ls 2\\\n>x",
+        "ls {x}\\\n>&2",
         "&& ls",
         "ls &&",
         "ls | ",

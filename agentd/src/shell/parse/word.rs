@@ -82,6 +82,10 @@ impl Parser<'_> {
             '\\' => {
                 self.cursor.skip(1);
                 match self.cursor.bump() {
+                    // What comes before may be the number of a redirection.
+                    Some('\n') if !parts.is_empty() && matches!(self.cursor.peek(), Some('<' | '>')) => {
+                        return Err("a line that is continued before a redirection is not understood".to_owned());
+                    }
                     Some('\n') => {}
                     Some(escaped) if quoted && !"$`\"\\}".contains(escaped) => {
                         return Err("a backslash within `${…}` in quotes is not understood".to_owned());
@@ -196,7 +200,14 @@ impl Parser<'_> {
                 self.cursor.skip(1);
                 self.deeper(|this| this.braced(quoted))
             }
-            _ => Ok(self.bare_parameter().unwrap_or_else(|| Part::Quoted("$".to_owned()))),
+            _ => {
+                let part = self.bare_parameter().unwrap_or_else(|| Part::Quoted("$".to_owned()));
+                // Bash takes a continued line together first, so that more belongs to it: `$\` and `(id)`, `$x\` and `y`.
+                if self.cursor.rest().starts_with("\\\n") {
+                    return Err("a line that is continued behind a `$` is not understood".to_owned());
+                }
+                Ok(part)
+            }
         }
     }
 

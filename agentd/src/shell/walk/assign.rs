@@ -7,6 +7,8 @@ use crate::shell::names;
 use crate::shell::programs::Arg;
 use crate::shell::state::Value;
 
+/// Builtins that take assignments as words.
+const DECLARING: [&str; 4] = ["declare", "typeset", "local", "export"];
 /// Of an array with more elements none is known.
 const ELEMENTS: usize = 64;
 
@@ -70,6 +72,23 @@ impl Walk<'_> {
                 Ok(if assignment.append { appended(self.state.get(&assignment.name), value) } else { value })
             }
         }
+    }
+
+    /// Whether a builtin that declares may take a value for the text of a list: it evaluates that again. A list that is
+    /// written as one is none.
+    pub(super) fn declares_list(&self, command: &str, arguments: &[Expanded]) -> bool {
+        let options = arguments.iter().map_while(|word| word.exact().and_then(|text| text.strip_prefix('-')));
+        let lists = options.fold(false, |lists, letters| lists || letters.contains(['a', 'A']));
+        let is_list =
+            |name: &str| lists || matches!(self.state.get(name), Some(Value::List(_) | Value::Unknown { .. }));
+        DECLARING.contains(&command)
+            && arguments.iter().any(|word| {
+                let (Arg::Literal(text) | Arg::One(text) | Arg::Many(text)) = &word.arg;
+                let Some((head, value)) = text.split_once('=') else { return false };
+                let begins = value.starts_with('(') || value.is_empty() && word.exact().is_none();
+                let written = word.text.strip_prefix(head).is_some_and(|rest| rest.starts_with("=("));
+                begins && !written && is_list(head.trim_end_matches('+'))
+            })
     }
 
     /// An element of an array.

@@ -85,6 +85,9 @@ impl Walk<'_> {
         }
         let args: Vec<Arg> = arguments.iter().map(|word| word.arg.clone()).collect();
         let internal = lookup != Lookup::Program;
+        if internal && self.declares_list(written, arguments) {
+            return Ok(Verdict::unknown("a value that may be the text of a list is evaluated".to_owned()));
+        }
         let (judgement, effects) = if internal && builtins::is_builtin(written) {
             builtins::judge(written, &args)
         } else {

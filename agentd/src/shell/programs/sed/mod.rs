@@ -26,7 +26,8 @@ fn judge(name: &str, args: &[Arg]) -> Judgement {
 
 fn judged(name: &str, args: &[Arg]) -> Result<Judgement, String> {
     let parsed = OPTIONS.parse(name, args)?;
-    if parsed.has(&["help", "version"]) {
+    // Where they come after a script, that is read before them, and its files are opened.
+    if parsed.has(&["help", "version"]) && args.len() == 1 {
         return Ok(known(Class::ReadOnly, Doing::Other, Vec::new()));
     }
     let (script, files) = script_of(name, &parsed)?;
