@@ -155,6 +155,12 @@ fn what_bash_reads_as_more_than_it_seems_counts() {
 }
 
 #[test]
+fn a_value_that_grows_for_ever_is_let_go() {
+    let line = format!("x=aaaaaaaa; {}echo $x", "x+=$x; ".repeat(45));
+    assert_eq!(analyse(&line, WORLD).refused, None);
+}
+
+#[test]
 fn what_may_be_evaluated_counts() {
     for line in [
         "x='a[$(touch y)]'; echo $((x))",

@@ -36,7 +36,7 @@ fn what_is_over_the_limits_is_asked_for() {
         assert!(judge(line).is_none(), "{name}");
     }
     let under = [
-        ("9,990 characters", format!("ls {}", "a ".repeat(4_990))),
+        ("9,990 characters", format!("ls {}", "a".repeat(9_987))),
         ("50 commands", vec!["ls"; 50].join("; ")),
         ("10 levels", format!("{}ls{}", "( ".repeat(10), " )".repeat(10))),
     ];

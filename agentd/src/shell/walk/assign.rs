@@ -9,6 +9,8 @@ use crate::shell::state::Value;
 
 /// Builtins that take assignments as words.
 const DECLARING: [&str; 4] = ["declare", "typeset", "local", "export"];
+/// A value that grows longer than this is not known.
+const LONGEST: usize = 1024;
 /// Of an array with more elements none is known.
 const ELEMENTS: usize = 64;
 
@@ -125,7 +127,9 @@ impl Walk<'_> {
 
 fn appended(old: Option<&Value>, more: Value) -> Value {
     match (old, more) {
-        (Some(Value::Exact(old)), Value::Exact(more)) => Value::Exact(format!("{old}{more}")),
+        (Some(Value::Exact(old)), Value::Exact(more)) if old.len() + more.len() <= LONGEST => {
+            Value::Exact(format!("{old}{more}"))
+        }
         _ => Value::any(),
     }
 }
