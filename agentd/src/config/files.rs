@@ -57,9 +57,25 @@ impl From<&Metadata> for Stamp {
 }
 
 /// The files that were read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Files {
     known: Mutex<HashMap<PathBuf, Known>>,
+    patience: Patience,
+}
+
+/// How long a file that is not whole may be under way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    /// Since its last change.
+    pub(super) step: Duration,
+    /// Since it is gone.
+    pub(super) absence: Duration,
+}
+
+impl Default for Files {
+    fn default() -> Self {
+        Self::new(Patience { step: STEP, absence: ABSENCE })
+    }
 }
 
 /// A file as it was read last.
@@ -76,6 +92,10 @@ struct Known {
 }
 
 impl Files {
+    pub(super) fn new(patience: Patience) -> Self {
+        Self { known: Mutex::default(), patience }
+    }
+
     /// What a file says now. As long as it says the same it is the same value.
     pub(super) fn content(&self, path: &Path, owner: Owner) -> Arc<Content> {
         // A file is known by a single assignment; there is no half-done state to fear.
@@ -86,9 +106,9 @@ impl Files {
         let known = all.entry(path.to_owned()).or_default();
         match std::fs::metadata(path).as_ref().map(Stamp::from) {
             Ok(stamp) if known.stamp == Some(stamp) && known.settled => {}
-            Err(error) if is_absence(error.kind()) => known.absent(),
+            Err(error) if is_absence(error.kind()) => known.absent(self.patience),
             // What can't be looked at, such as in a folder that is closed, can't be read either, and that is told.
-            Ok(_) | Err(_) => known.read(path, owner),
+            Ok(_) | Err(_) => known.read(path, owner, self.patience),
         }
         Arc::clone(&known.content)
     }
@@ -101,11 +121,11 @@ impl Files {
 
 impl Known {
     /// There is no file.
-    fn absent(&mut self) {
+    fn absent(&mut self, patience: Patience) {
         if self.stamp.take().is_some() && !self.tightens.is_empty() {
             self.gone = Some(Stopwatch::start());
         }
-        if self.gone.is_some_and(|gone| gone.elapsed() < ABSENCE) {
+        if self.gone.is_some_and(|gone| gone.elapsed() < patience.absence) {
             let values = self.tightens.clone();
             self.set(Content { values, ..Content::default() });
         } else {
@@ -115,11 +135,11 @@ impl Known {
         }
     }
 
-    fn read(&mut self, path: &Path, owner: Owner) {
+    fn read(&mut self, path: &Path, owner: Owner, patience: Patience) {
         for attempt in 1..=READS {
-            match Reading::of(path, owner) {
+            match Reading::of(path, owner, patience.step) {
                 // It went between two looks.
-                None => return self.absent(),
+                None => return self.absent(patience),
                 Some(read) if read.steady || attempt == READS => return self.take(read),
                 Some(_) => {}
             }
@@ -163,9 +183,9 @@ struct Reading {
 
 impl Reading {
     /// None if there is no file.
-    fn of(path: &Path, owner: Owner) -> Option<Self> {
+    fn of(path: &Path, owner: Owner, step: Duration) -> Option<Self> {
         let shown = path.display().to_string();
-        let why = match Self::try_of(path, &shown, owner) {
+        let why = match Self::try_of(path, &shown, owner, step) {
             Ok(read) => return Some(read),
             Err(error) => match error.kind() {
                 kind if is_absence(kind) => return None,
@@ -178,7 +198,7 @@ impl Reading {
         Some(Self { stamp: Stamp::of(path), steady: true, changed_long_ago: false, content })
     }
 
-    fn try_of(path: &Path, shown: &str, owner: Owner) -> io::Result<Self> {
+    fn try_of(path: &Path, shown: &str, owner: Owner, step: Duration) -> io::Result<Self> {
         let mut file = open_plain(path)?;
         let before = file.metadata()?;
         let mut bytes = Vec::new();
@@ -192,7 +212,7 @@ impl Reading {
         Ok(Self {
             stamp: Some(Stamp::from(&after)),
             steady: Stamp::from(&before) == Stamp::from(&after),
-            changed_long_ago: is_past(changed_at(&after), STEP),
+            changed_long_ago: is_past(changed_at(&after), step),
             content,
         })
     }

@@ -99,6 +99,13 @@ impl Loader {
         self
     }
 
+    /// With other limits for files that are under way.
+    #[cfg(test)]
+    pub(super) fn with_patience(mut self, patience: super::files::Patience) -> Self {
+        self.files = Files::new(patience);
+        self
+    }
+
     /// The settings of agentd itself.
     #[must_use]
     pub fn load(&self) -> Arc<Loaded> {

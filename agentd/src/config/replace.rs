@@ -3,13 +3,15 @@
 
 use super::files::MAX_BYTES;
 use crate::base::files::{lock, open_plain};
-use std::fs::{DirBuilder, File, Permissions};
+use std::fs::{DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// How often an edit starts again when somebody else wrote the file meanwhile.
 const TRIES: usize = 10;
+/// How often the second is waited that a lock of the folder may be held; an edit takes some milliseconds.
+const WAITS: usize = 60;
 
 /// Changes a file by a function from its bytes (none: there is no file) to the new ones (none: leave it). A link is
 /// followed to its file. The mode of the file is kept; a new file is the user's alone.
@@ -24,8 +26,10 @@ pub(super) fn edit(
     let failed = |error: io::Error| format!("{} can't be written: {error}", target.display());
     let folder = target.parent().ok_or_else(|| format!("{} is no file", target.display()))?;
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
-    // Where a folder can't be locked, the comparison below still finds all but the narrowest race.
-    let held = File::open(folder).ok().filter(|folder| lock(folder).is_ok());
+    let held = File::open(folder).map_err(failed)?;
+    if !is_free(&held) {
+        return Err(format!("{} is being written by somebody else: try again", target.display()));
+    }
     for _ in 0..TRIES {
         let before = bytes(&target).map_err(failed)?;
         let Some(after) = change(before.as_deref())? else { return Ok(()) };
@@ -35,6 +39,12 @@ pub(super) fn edit(
         }
     }
     Err(format!("{} changes all the time: try again when nobody else writes it", target.display()))
+}
+
+/// Waits until nobody else edits a file of the folder. Where a folder can't be locked, the comparison before the swap
+/// still finds all but the narrowest race.
+fn is_free(folder: &File) -> bool {
+    (0..WAITS).any(|_| !matches!(lock(folder), Err(TryLockError::WouldBlock)))
 }
 
 /// The file that a link leads to, or the path itself.

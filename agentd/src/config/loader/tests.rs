@@ -1,9 +1,11 @@
 //! The layers in a home of their own.
 
+use super::super::files::Patience;
 use super::super::merge::changed;
 use super::super::testing::{Place as Home, USER};
 use super::*;
 use proto::session::Mode;
+use std::time::Duration;
 
 fn messages(loaded: &Loaded) -> Vec<&str> {
     loaded.errors.iter().map(|error| error.message.as_str()).collect()
@@ -466,10 +468,31 @@ fn a_change_counts_at_once_and_what_is_unchanged_is_the_same_value() {
     assert!(loader.load().settings.rules.deny.is_empty());
 }
 
+/// However slow the machine is, a file that is under way is not taken for one that is done.
+const ENDLESS: Patience = Patience { step: Duration::from_secs(1 << 20), absence: Duration::from_secs(1 << 20) };
+
+#[test]
+fn a_file_that_stays_empty_or_away_says_nothing() {
+    let place = Home::new();
+    let at_once = Patience { step: Duration::ZERO, absence: Duration::ZERO };
+    let loader = place.loader(None).with_patience(at_once);
+    let whole = r#"{"permissions": {"deny": ["D"]}}"#;
+    for remove in [false, true] {
+        place.write(USER, whole);
+        assert_eq!(loader.load().settings.rules.deny.len(), 1);
+        if remove {
+            std::fs::remove_file(place.path(USER)).unwrap();
+        } else {
+            place.write(USER, "");
+        }
+        assert_eq!(loader.load().settings.rules.deny.len(), 0, "{remove}");
+    }
+}
+
 #[test]
 fn a_file_that_breaks_keeps_what_it_tightened() {
     let place = Home::new();
-    let loader = place.loader(None);
+    let loader = place.loader(None).with_patience(ENDLESS);
     let whole = r#"{"model": "m/a", "permissions": {"allow": ["A"], "ask": ["K"], "deny": ["D"], "disableAutoMode": "disable"}}"#;
     let state = || {
         let loaded = loader.load();
@@ -507,7 +530,7 @@ fn no_load_sees_half_a_file() {
     };
     let texts = [text("A"), text("B")];
     place.write(USER, &texts[0]);
-    let loader = place.loader(None);
+    let loader = place.loader(None).with_patience(ENDLESS);
     let _ = loader.load();
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
