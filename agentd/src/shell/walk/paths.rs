@@ -9,7 +9,7 @@ impl Walk<'_> {
     /// The uses that a path of a command stands for: one for each folder in which the shell may be.
     pub(super) fn uses_of(&self, words: &[Expanded], path: &PathArg) -> Vec<PathUse> {
         // Of words that are known no better than one another, it isn't known which one the path is.
-        let alike = || words.iter().filter(|word| word.arg == path.arg);
+        let alike = || words.iter().filter(|word| word.is(&path.arg));
         let word = alike().next();
         if word.is_some() && alike().all(|word| word.pipe) {
             return Vec::new();
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn a_word_gets_nothing_of_another_that_looks_like_it() {
         let here = Some("/w".to_owned());
-        assert_eq!(used("cat *.txt"), [here.clone()]);
+        assert_eq!(used("cat *.txt"), std::slice::from_ref(&here));
         assert_eq!(used("for f in *; do cat \"$f\" \"$f\"; done"), [here.clone(), here]);
         assert_eq!(used("for f in *; do cat \"$f\" \"$x\"; done"), [None, None]);
         assert_eq!(used("cat *.txt $x"), [None, None]);

@@ -214,7 +214,7 @@ fn may_connect(words: &[Expanded], known: &Known) -> bool {
     let name = written.rsplit('/').next().unwrap_or(written);
     let unknown = |arg: &Arg| matches!(arg, Arg::One(prefix) | Arg::Many(prefix) if prefix.is_empty());
     let tame = |arg: &Arg| {
-        let mut alike = words.iter().filter(|word| word.arg == *arg).peekable();
+        let mut alike = words.iter().filter(|word| word.is(arg)).peekable();
         alike.peek().is_some() && alike.all(|word| word.tame)
     };
     programs::CONNECTING.contains(&name) && known.paths.iter().any(|path| unknown(&path.arg) && !tame(&path.arg))
@@ -225,7 +225,7 @@ fn may_connect(words: &[Expanded], known: &Known) -> bool {
 fn again(words: &[Expanded], argv: &[Arg]) -> Vec<Expanded> {
     let mut rest = words.get(1..).unwrap_or(&[]);
     let mut found = |arg: &Arg| {
-        let at = rest.iter().position(|word| word.arg == *arg)?;
+        let at = rest.iter().position(|word| word.is(arg))?;
         let word = rest.get(at).cloned();
         rest = rest.get(at + 1..).unwrap_or(&[]);
         word
