@@ -153,7 +153,7 @@ fn keys_lines(request: &PermissionRequest, can_leave: bool) -> Vec<String> {
 
 /// The rule of the first suggestion, to be remembered in a scope; none if nothing is suggested.
 pub fn remember(request: &PermissionRequest, scope: RuleScope) -> Option<Remember> {
-    request.suggestions.first().map(|suggestion| Remember { scope, rule: suggestion.rule.clone() })
+    request.suggestions.first().map(|suggestion| Remember::suggested(suggestion, scope))
 }
 
 /// A yes.
@@ -169,6 +169,7 @@ pub fn deny(request: &RequestId) -> PermissionRespondParams {
         remember: None,
         updated_input: None,
         message: None,
+        content: Vec::new(),
         stop: None,
     }
 }
@@ -218,8 +219,7 @@ mod tests {
 
     fn asking() -> Ask {
         let mut request = request("make", None);
-        request.suggestions =
-            vec![Suggestion { label: "Bash".to_owned(), rule: "Bash(make:*)".to_owned(), scope: RuleScope::Local }];
+        request.suggestions = vec![Suggestion::one("Bash", "Bash(make:*)", RuleScope::Local)];
         Ask { queue: VecDeque::from([request]), can_leave: true, keys: None, typing: None }
     }
 
@@ -228,7 +228,7 @@ mod tests {
         let yes = asking().press("y").unwrap();
         assert_eq!((yes.decision, yes.remember), (PermissionDecision::Allow, None));
         let always = asking().press("a").unwrap();
-        let rule = Remember { scope: RuleScope::Session, rule: "Bash(make:*)".to_owned() };
+        let rule = Remember::one(RuleScope::Session, "Bash(make:*)");
         assert_eq!((always.decision, always.remember), (PermissionDecision::Allow, Some(rule)));
         let no = asking().press("n").unwrap();
         assert_eq!((no.decision, no.message, no.stop), (PermissionDecision::Deny, None, None));

@@ -408,6 +408,9 @@ pub enum Event {
         /// The rule that the answer added to the session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session_rule: Option<String>,
+        /// The rules that the answer added to the session beside that one.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        further_session_rules: Vec<String>,
     },
     /// A question waits for a person.
     #[serde(rename = "question.requested")]
@@ -534,6 +537,28 @@ pub struct TurnOptions {
     /// How much the model is to write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_budget: Option<TokenBudget>,
+    /// What becomes of questions to a person.
+    #[serde(default, skip_serializing_if = "OnAsk::is_default")]
+    pub on_ask: OnAsk,
+}
+
+/// What becomes of a question to a person in a turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum OnAsk {
+    /// It waits for whoever answers it.
+    #[default]
+    Wait,
+    /// Nobody is there: it is denied at once, unless a hook decides it.
+    Deny,
+}
+
+impl OnAsk {
+    /// Whether it is what a turn does that says nothing.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// How much the model is to write in a turn, in output tokens.

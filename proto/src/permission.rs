@@ -81,8 +81,41 @@ pub enum RuleScope {
 pub struct Remember {
     /// Where.
     pub scope: RuleScope,
-    /// The rule, such as `Edit` or `Bash(npm run test:*)`.
+    /// The rule, such as `Edit` or `Bash(npm run test:*)`. May be left out where `rules` says it all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rule: String,
+    /// Further rules, for a compound command: at most [`MAX_RULES`] in all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
+}
+
+/// How many rules one answer may add: one for each sub-command that was asked about.
+pub const MAX_RULES: usize = 5;
+
+impl Remember {
+    /// One rule.
+    #[must_use]
+    pub fn one(scope: RuleScope, rule: impl Into<String>) -> Self {
+        Self { scope, rule: rule.into(), rules: Vec::new() }
+    }
+
+    /// What a suggestion offers, in a scope that may be another one.
+    #[must_use]
+    pub fn suggested(suggestion: &Suggestion, scope: RuleScope) -> Self {
+        Self { scope, rule: suggestion.rule.clone(), rules: suggestion.rules.clone() }
+    }
+
+    /// All rules, each once, in their order.
+    #[must_use]
+    pub fn all(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = Vec::new();
+        for rule in std::iter::once(&self.rule).chain(&self.rules).map(|rule| rule.trim()) {
+            if !rule.is_empty() && !all.contains(&rule) {
+                all.push(rule);
+            }
+        }
+        all
+    }
 }
 
 /// A rule that a client can offer together with "yes".
@@ -93,8 +126,19 @@ pub struct Suggestion {
     pub label: String,
     /// The rule to send back.
     pub rule: String,
+    /// All rules to send back, where it takes several: one for each part of a compound command.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
     /// Where it would be remembered.
     pub scope: RuleScope,
+}
+
+impl Suggestion {
+    /// One rule.
+    #[must_use]
+    pub fn one(label: impl Into<String>, rule: impl Into<String>, scope: RuleScope) -> Self {
+        Self { label: label.into(), rule: rule.into(), rules: Vec::new(), scope }
+    }
 }
 
 /// A part of a command, with what the analysis makes of it.
@@ -103,7 +147,7 @@ pub struct Suggestion {
 pub struct CommandPart {
     /// The part's text.
     pub text: String,
-    /// `readonly` or `ask`.
+    /// `readonly`, `edits`, `ask` or `deny`.
     pub class: String,
     /// Why.
     pub why: String,
@@ -125,6 +169,11 @@ pub enum Preview {
         /// Its parts.
         parts: Vec<CommandPart>,
     },
+    /// A plan that is to be approved.
+    Plan {
+        /// The plan, in Markdown.
+        plan: String,
+    },
 }
 
 /// A question that waits for a person: may this tool call run?
@@ -143,8 +192,15 @@ pub struct PermissionRequest {
     pub tool: String,
     /// Its input, exactly as it would run.
     pub input: Value,
+    /// The folder in which it would run, absolute. Empty in logs of versions that did not write it down.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cwd: String,
     /// One line for people.
     pub title: String,
+    /// What is unusual in what is shown, one sentence each: invisible characters, a text that runs from right to left,
+    /// blanks that push something out of sight, a link that leads elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Why it is asked.
     pub reason: DecisionReason,
     /// Rules that can be remembered with the answer.

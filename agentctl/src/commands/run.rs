@@ -35,6 +35,7 @@ pub fn run(args: Run, target: &Target) -> Outcome {
         max_turns: args.max_turns,
         output_schema: args.output_schema.clone(),
         token_budget: None,
+        on_ask: None,
         idempotency_key: Some(random_key()?),
     };
     if args.detach {

@@ -23,6 +23,7 @@ pub fn run(args: Send, target: &Target) -> Outcome {
         max_turns: None,
         output_schema: None,
         token_budget: None,
+        on_ask: None,
         idempotency_key: Some(random_key()?),
     })?;
     print(started.turn_id.as_str())?;

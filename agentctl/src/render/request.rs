@@ -12,7 +12,7 @@ const PREVIEW_LINES: usize = 200;
 pub fn lines(request: &PermissionRequest, style: Style) -> Vec<String> {
     let about = match request.preview {
         Some(Preview::Command { .. }) => one_line(&request.tool), // the command follows, whole
-        Some(Preview::Diff { .. }) | None => headline(request),
+        Some(Preview::Diff { .. } | Preview::Plan { .. }) | None => headline(request),
     };
     let mut out = vec![format!("{} {}", style.yellow("?"), style.bold(&about))];
     out.push(style.dim(&format!("  {}", one_line(&request.reason.detail))));
@@ -26,6 +26,9 @@ pub fn lines(request: &PermissionRequest, style: Style) -> Vec<String> {
                     format!("    {}  {}", one_line(&part.text), style.dim(&why))
                 }));
             }
+        }
+        Some(Preview::Plan { plan }) => {
+            out.extend(visible_strict(plan).lines().take(PREVIEW_LINES).map(|line| format!("  {line}")));
         }
         None => out.extend(input_lines(request)),
     }
@@ -57,7 +60,9 @@ pub mod tests {
             tool_call_id: "c".into(),
             tool: "Bash".to_owned(),
             input: serde_json::json!({"command": "make"}),
+            cwd: "/w".to_owned(),
             title: title.to_owned(),
+            notes: Vec::new(),
             reason: DecisionReason {
                 kind: ReasonType::Mode,
                 layer: 9,

@@ -9,7 +9,7 @@ use proto::event::{ContinueReason, EndReason, Event, Role, TurnOptions};
 use proto::ids::{RequestId, Timestamp, ToolCallId, TurnId};
 use proto::methods::SystemPrompt;
 use proto::permission::PermissionRequest;
-use proto::session::{Cost, SessionInfo, SessionStatus, Usage};
+use proto::session::{Cost, Mode, SessionInfo, SessionStatus, Usage};
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -39,6 +39,8 @@ pub struct SessionState {
     pub resolved: HashMap<RequestId, String>,
     /// Rules that answers added.
     pub session_rules: Vec<String>,
+    /// The mode before the session was to plan: what it goes back to once a plan is approved.
+    pub mode_before_plan: Option<Mode>,
     /// What was sent with a client's key.
     pub idempotency: HashMap<String, SentPrompt>,
     /// Deferred tools that were searched for and found: the model is told of them (row T09).
@@ -160,6 +162,7 @@ impl SessionState {
             permissions: Vec::new(),
             resolved: HashMap::new(),
             session_rules: Vec::new(),
+            mode_before_plan: None,
             idempotency: HashMap::new(),
             discovered: BTreeSet::new(),
         })
@@ -175,13 +178,13 @@ impl SessionState {
             Event::PermissionRequested { request } => {
                 self.permissions.push(OpenRequest { seq, at: at.to_owned(), request: request.clone() });
             }
-            Event::PermissionResolved { request_id, by, session_rule, .. } => {
+            Event::PermissionResolved { request_id, by, session_rule, further_session_rules, .. } => {
                 let asked = self.permissions.extract_if(.., |open| open.request.request_id == *request_id).next();
                 // Of the session that this one was forked from come its questions, which are answered there,
                 // and its rules, which were given to it alone.
                 if asked.is_none_or(|open| open.request.session_id == self.info.id) {
                     self.resolved.insert(request_id.clone(), by.clone());
-                    self.session_rules.extend(session_rule.clone());
+                    self.session_rules.extend(session_rule.iter().chain(further_session_rules).cloned());
                 }
             }
             Event::ToolEnded { details, .. } => {
@@ -347,9 +350,11 @@ impl SessionState {
     fn update_info(&mut self, changed: &Map<String, Value>) {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(&self.info) else { return };
         fields.extend(changed.clone());
-        if let Ok(info) = serde_json::from_value(Value::Object(fields)) {
-            self.info = info;
+        let Ok(info) = serde_json::from_value::<SessionInfo>(Value::Object(fields)) else { return };
+        if info.mode == Mode::Plan && self.info.mode != Mode::Plan {
+            self.mode_before_plan = Some(self.info.mode);
         }
+        self.info = info;
     }
 
     fn refresh_status(&mut self) {

@@ -5,15 +5,18 @@ use super::{Fanout, Subscription};
 use crate::base::environment::Environment;
 use crate::event::state::OpenRequest;
 use crate::event::{Record, record};
-use crate::session::{Announce, Command, Mailbox, Services, Urgent, View, changed_files, expand, names_files};
+use crate::session::{
+    Announce, Command, Mailbox, Services, Standing, Urgent, View, changed_files, expand, names_files,
+};
 use crate::store::{Journal, StoreError};
 use crate::tools::ReadState;
 use bytes::Bytes;
 use proto::event::{AnyEvent, Ephemeral, Event, Role, SessionEvent};
 use proto::ids::{RequestId, SessionId, Timestamp, TurnId};
 use proto::methods::{
-    PermissionRespondParams, SessionEventsResult, SessionRewindResult, SessionUpdateParams, TurnCancelParams,
-    TurnCancelResult, TurnResumeResult, TurnStartParams, TurnStartResult, TurnWaitParams, TurnWaitResult,
+    PermissionRespondParams, PermissionRespondResult, SessionEventsResult, SessionRewindResult, SessionUpdateParams,
+    TurnCancelParams, TurnCancelResult, TurnResumeResult, TurnStartParams, TurnStartResult, TurnWaitParams,
+    TurnWaitResult,
 };
 use proto::session::{SessionInfo, SessionStatus};
 use proto::{ErrorKind, RpcError};
@@ -263,11 +266,25 @@ impl SessionHandle {
     /// `permission/respond`, for a request of this session.
     ///
     /// # Errors
-    /// `RequestNotFound`, `AlreadyResolved`.
-    pub async fn respond_permission(&self, params: PermissionRespondParams, by: &str) -> Result<(), RpcError> {
+    /// `RequestNotFound`, `AlreadyResolved`; `InvalidParams` for a rule that is none or speaks of another call,
+    /// `StorageFailed` where it can't be written: then the question is still open.
+    pub async fn respond_permission(
+        &self,
+        params: PermissionRespondParams,
+        by: &str,
+    ) -> Result<PermissionRespondResult, RpcError> {
         let by = by.to_owned();
-        self.ask_urgent(|reply| Urgent::Respond { params: Box::new(params), by, reply }).await?;
-        self.sync().await
+        let result = self.ask_urgent(|reply| Urgent::Respond { params: Box::new(params), by, reply }).await?;
+        self.sync().await?;
+        Ok(result)
+    }
+
+    /// What a call of this session would be decided by, for `permission/explain`.
+    ///
+    /// # Errors
+    /// If the session was just put to sleep.
+    pub async fn standing(&self) -> Result<Standing, RpcError> {
+        self.ask(|reply| Command::Stand { reply }).await
     }
 
     /// `session/update`.

@@ -4,11 +4,14 @@ use super::handle::{SessionHandle, blocking};
 use super::wake::{Loaded, Waker};
 use crate::base::environment::Environment;
 use crate::base::{clock, ids, paths};
-use crate::session::{Services, check_mode, storage_failed};
+use crate::session::{Services, Standing, check_mode, storage_failed};
 use crate::store::{Journal, StateDir, StoreError};
 use proto::event::Event;
 use proto::ids::{RequestId, SessionId};
-use proto::methods::{ModelListResult, SessionCounts, SessionCreateParams, ToolInfo, ToolListResult};
+use proto::methods::{
+    ModelListResult, PermissionExplainParams, PermissionExplainResult, SessionCounts, SessionCreateParams, ToolInfo,
+    ToolListResult,
+};
 use proto::session::{Mode, SessionInfo, SessionStatus, Usage};
 use proto::{ErrorKind, RpcError};
 use std::collections::{BTreeMap, HashMap};
@@ -355,6 +358,28 @@ impl Hub {
             input_schema: entry.schema().clone(),
         });
         Ok(ToolListResult { tools: tools.collect() })
+    }
+
+    /// `permission/explain`.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, `InvalidPath`, `InvalidParams`.
+    pub async fn explain(&self, params: PermissionExplainParams) -> Result<PermissionExplainResult, RpcError> {
+        let standing = match (&params.session_id, &params.cwd) {
+            (Some(id), None) => self.get(id).await?.standing().await?,
+            (None, Some(cwd)) => {
+                paths::check_directory(cwd)?;
+                let (services, env, folder) = (self.services.clone(), self.own_env.clone(), PathBuf::from(cwd));
+                blocking(move || Ok(Standing::of_folder(&services, &folder, &env))).await?
+            }
+            _ => {
+                let message =
+                    "give either sessionId or cwd: the session, or the folder, that the call would be made in";
+                return Err(RpcError::new(ErrorKind::InvalidParams, message));
+            }
+        };
+        // Tools look at files.
+        blocking(move || standing.explain(&params)).await
     }
 
     /// `model/list`, for a client with that environment.

@@ -27,6 +27,12 @@ ask or go on without it. Never claim that something was done or tested if it was
 pub const ANSWER_AS_DATA: &str = "\n\n# Answer\nThe answer to this prompt is read by a program. When all work is done, \
 give it by calling the tool StructuredOutput exactly once; what you write beside it is not read.";
 
+/// What the system prompt ends with in a turn that begins in mode `plan`.
+pub const PLAN: &str = "\n\n# Plan mode\nThe person wants a plan before anything is changed. Until it is approved you only \
+read: look at files, search, run commands that only read. Everything else is refused. Find out what is needed, ask \
+where the task leaves a choice that matters, then give the whole plan to the tool ExitPlanMode. If the person approves \
+it, plan mode is over and you begin; if not, revise it. A question that needs no change is simply answered.";
+
 /// The system prompt.
 #[must_use]
 pub fn system_prompt(change: Option<&SystemPrompt>, surroundings: Surroundings<'_>) -> String {

@@ -52,7 +52,9 @@ pub struct Actor {
     /// Calls that wait for an answer.
     pub(super) asks: HashMap<RequestId, oneshot::Sender<super::approvals::Answer>>,
     /// Answers that came before their call asked again, after a restart.
-    pub(super) early: HashMap<proto::ids::ToolCallId, super::approvals::Answer>,
+    pub(super) early: HashMap<proto::ids::ToolCallId, super::approvals::Early>,
+    /// Questions whose answer brings a rule that is being written, with the answers that came after it.
+    pub(super) remembering: HashMap<RequestId, Vec<super::approvals::Given>>,
     /// Who waits for the session to be closed.
     pub(super) closing: Vec<Reply<()>>,
     /// Where running calls report to.
@@ -90,6 +92,7 @@ impl Actor {
             last_end: None,
             asks: HashMap::new(),
             early: HashMap::new(),
+            remembering: HashMap::new(),
             closing: Vec::new(),
             tool_sender,
             tool_messages,
@@ -172,9 +175,7 @@ impl Actor {
         match urgent {
             Urgent::Cancel { params, reply } => self.cancel(params, reply),
             Urgent::Respond { params, by, reply } => {
-                let answer = self.respond(*params, &by);
-                // A client that is gone needs no answer.
-                let _ = reply.send(answer);
+                self.respond(super::approvals::Given { params: *params, by, reply });
             }
             Urgent::Close { reply } => self.close(reply),
             Urgent::Stop => {
@@ -208,6 +209,7 @@ impl Actor {
                 self.look_at_trust();
                 let _ = reply.send(());
             }
+            Command::Stand { reply } => drop(reply.send(Ok(self.standing()))),
             Command::Update { params, reply } => {
                 let _ = reply.send(self.update(*params));
             }

@@ -1,8 +1,10 @@
 //! The effects of the turn machine, done on the doors: one match, no decisions.
 
 use super::actor::Actor;
+use super::explain::Standing;
 use super::log::{Log, Room};
 use super::pipeline::{self, CallJob, Round, ToolMessage};
+use super::toolset::next_toolset;
 use super::turns::{RunningCall, RunningTurn};
 use crate::base::environment::Environment;
 use crate::model::{Model, ModelRequest, ModelStream};
@@ -117,6 +119,7 @@ impl Actor {
         let context = self.tool_context(&id);
         let policy = self.policy();
         let context = ToolContext { hidden: hidden(&policy), ..context };
+        let on_ask = self.log.state().turn.as_ref().map(|turn| turn.options.on_ask).unwrap_or_default();
         let Some(turn) = &mut self.running else { return };
         let call = RunningCall { cancel: context.cancel.clone(), cause: Arc::default() };
         let found = turn.tools.get(&tool);
@@ -129,6 +132,7 @@ impl Actor {
             input,
             context,
             policy,
+            on_ask,
             hooks: Arc::clone(&self.services.hooks),
             cause: Arc::clone(&call.cause),
             journal: Arc::clone(self.log.journal()),
@@ -139,7 +143,19 @@ impl Actor {
         tokio::spawn(pipeline::run(job));
     }
 
-    fn tool_context(&self, id: &ToolCallId) -> ToolContext {
+    /// What a call that is made now would be decided by.
+    pub(super) fn standing(&mut self) -> Standing {
+        let policy = self.policy();
+        let info = &self.log.state().info;
+        let tools = self.running.as_ref().map(|turn| Arc::clone(&turn.tools));
+        Standing {
+            context: self.tool_context(&ToolCallId::from("none")),
+            policy,
+            tools: tools.unwrap_or_else(|| Arc::new(next_toolset(&self.services, info, &self.env))),
+        }
+    }
+
+    pub(super) fn tool_context(&self, id: &ToolCallId) -> ToolContext {
         let info = &self.log.state().info;
         let announce = Arc::clone(self.log.announce());
         let call = id.clone();
@@ -184,6 +200,9 @@ impl Actor {
     pub(super) fn take_tool_message(&mut self, message: ToolMessage) {
         match message {
             ToolMessage::Ask { request, reply } => self.ask(*request, reply),
+            ToolMessage::HookAnswers { id, answer, reason } => self.hook_answers(&id, answer, *reason),
+            ToolMessage::Remembered { given, written } => self.remembered(*given, written),
+            ToolMessage::PolicyNow { reply } => drop(reply.send(self.policy())),
             ToolMessage::StopHooksRan { turn_id, verdict } => {
                 if self.running.as_ref().is_some_and(|turn| *turn.machine.turn_id() == turn_id) {
                     self.step(Input::StopHooksRan(verdict));

@@ -5,6 +5,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
 use proto::ids::{SessionId, ToolCallId, TurnId};
+use proto::permission::PermissionRequest;
 use serde_json::Value;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -15,6 +16,21 @@ pub trait Hooks: Send + Sync {
     /// Before a call: after validation, before permission (row H01).
     fn before_tool<'a>(&'a self, _call: CallView<'a>) -> BoxFuture<'a, BeforeTool> {
         futures::future::ready(BeforeTool::default()).boxed()
+    }
+
+    /// Whether there is a PermissionRequest hook; the others are not asked.
+    fn has_permission_request(&self) -> bool {
+        false
+    }
+
+    /// When a person is about to be asked, or nobody is there who could be (row P13). It is asked beside the person, and
+    /// the first answer counts.
+    fn permission_request<'a>(
+        &'a self,
+        _call: CallView<'a>,
+        _request: &'a PermissionRequest,
+    ) -> BoxFuture<'a, PermissionSaid> {
+        futures::future::ready(PermissionSaid::Pass).boxed()
     }
 
     /// After a call that ran.
@@ -105,6 +121,27 @@ pub enum HookDecision {
     Deny {
         /// Why.
         reason: String,
+    },
+}
+
+/// What a hook says to a question for a person.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PermissionSaid {
+    /// It leaves the answer to others.
+    Pass,
+    /// The call runs. It takes the place of a person's yes; rules that deny hold.
+    Allow {
+        /// Why.
+        reason: String,
+        /// The input to run with; it is validated like the model's.
+        updated_input: Option<Value>,
+    },
+    /// The call does not run.
+    Deny {
+        /// What the model is told.
+        reason: String,
+        /// Whether the turn ends.
+        stops_turn: bool,
     },
 }
 

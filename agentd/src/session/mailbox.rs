@@ -1,12 +1,13 @@
 //! What a session can be asked. Two lanes: cancels and permission answers never wait behind prompts.
 //! Both are bounded; who asks waits.
 
+use super::explain::Standing;
 use proto::RpcError;
 use proto::content::ContentBlock;
 use proto::ids::TurnId;
 use proto::methods::{
-    PermissionRespondParams, SessionRewindResult, SessionUpdateParams, TurnCancelParams, TurnCancelResult,
-    TurnResumeResult, TurnStartParams, TurnStartResult, TurnWaitResult,
+    PermissionRespondParams, PermissionRespondResult, SessionRewindResult, SessionUpdateParams, TurnCancelParams,
+    TurnCancelResult, TurnResumeResult, TurnStartParams, TurnStartResult, TurnWaitResult,
 };
 use proto::session::SessionInfo;
 use tokio::sync::{mpsc, oneshot};
@@ -59,6 +60,11 @@ pub enum Command {
         /// Sent once the session has written down what that means for it.
         reply: oneshot::Sender<()>,
     },
+    /// `permission/explain`: what a call would be decided by now.
+    Stand {
+        /// The answer.
+        reply: Reply<Standing>,
+    },
     /// `session/update`.
     Update {
         /// The request.
@@ -84,7 +90,7 @@ pub enum Urgent {
         /// Who answers.
         by: String,
         /// The answer.
-        reply: Reply<()>,
+        reply: Reply<PermissionRespondResult>,
     },
     /// Ends the turn for good, then the session; answered when the log says so.
     Close {

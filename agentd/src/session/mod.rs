@@ -6,11 +6,15 @@ mod approvals;
 mod attachments;
 mod effects;
 mod ending;
+mod explain;
 mod hooks;
+mod judging;
 mod log;
 mod mailbox;
+mod nearest;
 mod pipeline;
 mod recovery;
+mod remembering;
 mod rewind;
 mod services;
 mod stop_hooks;
@@ -20,7 +24,10 @@ mod update;
 
 pub use actor::Actor;
 pub use attachments::{changed_files, expand, names_files};
-pub use hooks::{AfterTool, BeforeTool, CallView, HookDecision, Hooks, NoHooks, ResultView, StopDecision, StopView};
+pub use explain::Standing;
+pub use hooks::{
+    AfterTool, BeforeTool, CallView, HookDecision, Hooks, NoHooks, PermissionSaid, ResultView, StopDecision, StopView,
+};
 pub use log::{Announce, Log, Room, View};
 pub use mailbox::{Command, Mailbox, Urgent, mailbox};
 pub use recovery::{Recovery, forked, plan};

@@ -96,6 +96,7 @@ fn closing(state: &SessionState, turn: &OpenTurn, cut: &Cut<'_>) -> Vec<Event> {
             source: None,
         },
         session_rule: None,
+        further_session_rules: Vec::new(),
     }));
     events.extend(turn.calls.iter().map(|call| cut_call(call, cut)));
     events.push(Event::TurnEnded {
@@ -195,7 +196,9 @@ mod tests {
             tool_call_id: id.into(),
             tool: "Bash".into(),
             input: json!({}),
+            cwd: String::new(),
             title: String::new(),
+            notes: Vec::new(),
             reason: reason(),
             suggestions: Vec::new(),
             preview: None,

@@ -5,10 +5,10 @@ use super::services::Services;
 use crate::base::environment::Environment;
 use crate::config::{Interrupt, ToolSettings};
 use crate::model::{Model, ToolDefinition, ToolFeatures};
-use crate::tools::{Permitted, PromptOptions, Registered, Registry, TOOL_SEARCH, Tool, ToolSearch};
+use crate::tools::{ExitPlanMode, Permitted, PromptOptions, Registered, Registry, TOOL_SEARCH, Tool, ToolSearch};
 use crate::turn::{CallTraits, ToolTraits};
 use proto::event::ToolKind;
-use proto::session::SessionInfo;
+use proto::session::{Mode, SessionInfo};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -79,6 +79,15 @@ impl Toolset {
         self
     }
 
+    /// With the tool that ends plan mode, if the session plans.
+    #[must_use]
+    pub fn in_mode(self, mode: Mode, before: Option<Mode>) -> Self {
+        match mode {
+            Mode::Plan => self.with(Arc::new(ExitPlanMode::back_to(before.unwrap_or_default()))),
+            _ => self,
+        }
+    }
+
     /// What a model is told of the tools, sorted by name: of the deferred ones only those that were discovered (row
     /// T09). The same value as before where nothing changed.
     #[must_use]
@@ -139,7 +148,7 @@ pub fn next_toolset(services: &Services, session: &SessionInfo, env: &Environmen
     let tools = settings.tools.clone().with_environment(env);
     let rules = &settings.rules;
     let permitted = Permitted { deny: &rules.deny, simple: tools.simple };
-    Toolset::new(&services.tools, Vec::new(), &tools, permitted, &session.model)
+    Toolset::new(&services.tools, Vec::new(), &tools, permitted, &session.model).in_mode(session.mode, None)
 }
 
 /// The names are those of all tools, found or not: a search must not change what is said of the others.

@@ -10,7 +10,7 @@ use crate::config::{Loaded, Settings};
 use crate::event::state::{CutTurn, OpenTurn, QueuedTurn};
 use crate::model::{Model, ModelStream};
 use crate::store::StoreError;
-use crate::tools::{Permitted, StructuredOutput};
+use crate::tools::{ExitPlanMode, Permitted, StructuredOutput};
 use crate::turn::{CancelKind, Cascade, Input, Machine, TurnSettings};
 use proto::content::{ContentBlock, Prompt};
 use proto::event::{EndReason, Event, NoticeLevel, ToolCause, TurnOptions};
@@ -86,6 +86,7 @@ impl Actor {
             idempotency_key: params.idempotency_key,
             output_schema: params.output_schema,
             token_budget: params.token_budget,
+            on_ask: params.on_ask.unwrap_or_default(),
         };
         let turn = QueuedTurn {
             id: ids::fresh("turn"),
@@ -294,10 +295,11 @@ impl Actor {
         let tools = Toolset::new(&self.services.tools, Vec::new(), &settings.tools, permitted, model.id());
         // A schema that is none was refused when the prompt came.
         let output = options.output_schema.as_ref().and_then(|schema| StructuredOutput::new(schema).ok());
-        Arc::new(match output {
+        let tools = match output {
             Some(output) => tools.with(Arc::new(output)),
             None => tools,
-        })
+        };
+        Arc::new(tools.in_mode(self.log.state().info.mode, self.log.state().mode_before_plan))
     }
 
     fn running_turn(
@@ -314,6 +316,9 @@ impl Actor {
             created_at: state.info.began_at(),
         };
         let mut system = crate::prompt::system_prompt(state.system_prompt.as_ref(), surroundings);
+        if tools.registry.get(ExitPlanMode::NAME).is_some() {
+            system.push_str(crate::prompt::PLAN);
+        }
         if tools.registry.get(StructuredOutput::NAME).is_some() {
             system.push_str(crate::prompt::ANSWER_AS_DATA);
         }

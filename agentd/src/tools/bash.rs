@@ -4,9 +4,10 @@
 use super::bash_cwd::Place;
 use super::bash_exit::{is_failure, signal_name};
 use super::bash_lines::{Lines, commands, looks_at_files};
+use super::bash_sed;
 use super::input::{parse, schema};
 use super::large_result::{Fitted, fit_file};
-use super::tool::{Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict};
+use super::tool::{Progress, PromptOptions, Simulated, Tool, ToolContext, ToolOutput, ToolVerdict};
 use crate::policy::Subject;
 use crate::process::{End, Finished, Limits, OutputPart, ShellSpec, search_path};
 use crate::shell::Class;
@@ -106,7 +107,7 @@ impl Tool for Bash {
         true
     }
 
-    fn validate(&self, input: &Value, _context: &ToolContext) -> Result<(), String> {
+    fn check_input(&self, input: &Value) -> Result<(), String> {
         let input: Input = parse(input)?;
         if input.command.trim().is_empty() {
             return Err("the field `command` is empty; give a command".to_owned());
@@ -170,6 +171,10 @@ impl Tool for Bash {
         Some(Preview::Command { parts: whole.into_iter().chain(parts).collect(), command })
     }
 
+    fn simulate<'a>(&'a self, input: &'a Value, context: &'a ToolContext) -> BoxFuture<'a, Option<Simulated>> {
+        Box::pin(bash_sed::simulate(input, context))
+    }
+
     fn checks_read_files(&self, input: &Value) -> bool {
         command_of(input).is_some_and(|line| looks_at_files(&self.lines.anywhere(line)))
     }
@@ -180,6 +185,11 @@ impl Tool for Bash {
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, ToolOutput> {
         Box::pin(async move {
+            let mut input = input;
+            if let Some(edit) = bash_sed::take(&mut input) {
+                let cancel = context.cancel.clone();
+                return super::tool::off_the_runtime(cancel, move || bash_sed::apply(edit?, &context)).await;
+            }
             match parse(&input) {
                 Ok(input) => run(&input, &context).await.unwrap_or_else(ToolOutput::error),
                 Err(message) => ToolOutput::error(message),

@@ -52,7 +52,7 @@ impl Place {
     /// The output with what is to be told.
     pub fn tell(self, mut output: ToolOutput) -> ToolOutput {
         if let (true, Some(cwd)) = (self.changed, self.cwd.to_str()) {
-            output.context = Some(ContextChange { shell_cwd: Some(cwd.to_owned()) });
+            output.context = Some(ContextChange { shell_cwd: Some(cwd.to_owned()), ..Default::default() });
         }
         if let Some(sentence) = self.sentence {
             match output.content.last_mut() {

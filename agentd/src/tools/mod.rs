@@ -7,12 +7,14 @@ mod bash_exit;
 mod bash_git;
 mod bash_lines;
 mod bash_path;
+mod bash_sed;
 mod binary_kind;
 mod checkpoint;
 mod definition;
 mod diff;
 mod edit;
 mod edit_text;
+mod exit_plan_mode;
 mod gated;
 mod glob;
 mod grep;
@@ -39,6 +41,7 @@ mod write;
 mod zones;
 
 pub use definition::Definition;
+pub use exit_plan_mode::ExitPlanMode;
 pub use large_result::{Fitted, Part, put_away, shorten};
 pub use mcp_name::{mcp_name, split_mcp_name};
 pub use paths::places;
@@ -46,7 +49,9 @@ pub use read_state::{FileState, ReadState};
 pub use registry::{Permitted, Registered, Registry};
 pub use restore::{Restored, restore};
 pub use structured_output::StructuredOutput;
-pub use tool::{FileChange, Hidden, Progress, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict, own_check};
+pub use tool::{
+    FileChange, Hidden, Progress, PromptOptions, Simulated, Tool, ToolContext, ToolOutput, ToolVerdict, own_check,
+};
 pub use tool_search::{TOOL_SEARCH, ToolSearch};
 
 #[cfg(test)]

@@ -158,12 +158,20 @@ pub trait Tool: Send + Sync {
     /// ready now. Returns at once and changes nothing that anybody sees.
     fn expect(&self, _context: &ToolContext) {}
 
+    /// Whether an input is what the tool takes, as far as the input alone tells.
+    ///
+    /// # Errors
+    /// One sentence that names the field and what is expected.
+    fn check_input(&self, input: &Value) -> Result<(), String> {
+        super::schema_check::check(input, &schema_of(self))
+    }
+
     /// Stage A of the pipeline: the input's shape, then the tool's own check (rows X03, X05). May read files.
     ///
     /// # Errors
     /// One sentence that names the field and what is expected, for the model.
     fn validate(&self, input: &Value, _context: &ToolContext) -> Result<(), String> {
-        super::schema_check::check(input, &schema_of(self))
+        self.check_input(input)
     }
 
     /// What the tool itself thinks of the call, beside what the call is about: that, rules and modes are weighed by
@@ -210,8 +218,23 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// The call as the edit of a file that it is, if it is one that can be worked out ahead: asked only of a line that
+    /// changes nothing but files, before a person is. Changes nothing.
+    fn simulate<'a>(&'a self, _input: &'a Value, _context: &'a ToolContext) -> BoxFuture<'a, Option<Simulated>> {
+        Box::pin(std::future::ready(None))
+    }
+
     /// Runs the call. Returns soon after `context.cancel` fires, and only when its processes are gone.
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, ToolOutput>;
+}
+
+/// A call that was worked out ahead.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Simulated {
+    /// What a person is shown in place of the tool's own preview.
+    pub preview: Preview,
+    /// What the tool gets in place of its input once that was allowed. Only permission makes it: no schema knows it.
+    pub input: Value,
 }
 
 /// The JSON Schema of a tool's input: its own, else the one of its type.

@@ -116,7 +116,7 @@ methods! {
     /// Lists open permission requests.
     PermissionList = "permission/list": MaybeSessionParams => PermissionListResult;
     /// Answers a permission request. The first answer wins.
-    PermissionRespond = "permission/respond": PermissionRespondParams => Empty;
+    PermissionRespond = "permission/respond": PermissionRespondParams => PermissionRespondResult;
     /// Tells what would be decided, without running anything.
     PermissionExplain = "permission/explain": PermissionExplainParams => PermissionExplainResult;
     /// Answers a question.

@@ -1,5 +1,6 @@
 //! `permission/*` and `trust/*`.
 
+use crate::content::ContentBlock;
 use crate::ids::{RequestId, SessionId};
 use crate::permission::{DecisionReason, PermissionDecision, PermissionRequest, Remember};
 use crate::session::Mode;
@@ -32,9 +33,21 @@ pub struct PermissionRespondParams {
     /// With a denial: what the model is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// With a denial: what goes along with the message, such as pictures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub content: Vec<ContentBlock>,
     /// With a denial: whether the turn ends; by default it does when no message is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<bool>,
+}
+
+/// Result of `permission/respond`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PermissionRespondResult {
+    /// The settings file that the rule was written into, where it was to be remembered beyond the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 /// Params of `permission/explain`: a session, or a folder and a mode.

@@ -1,7 +1,7 @@
 //! `turn/*`.
 
 use crate::content::Prompt;
-use crate::event::{EndReason, TokenBudget};
+use crate::event::{EndReason, OnAsk, TokenBudget};
 use crate::ids::{SessionId, TurnId};
 use crate::session::{Cost, Usage};
 use schemars::JsonSchema;
@@ -49,6 +49,9 @@ pub struct TurnStartParams {
     /// How much the model is to write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_budget: Option<TokenBudget>,
+    /// What becomes of questions to a person while the turn runs; they wait if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_ask: Option<OnAsk>,
     /// A prompt with a key that was sent before is not sent again: the same turn is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,

@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods)]
 
 mod agentctl;
+mod asking;
 mod attach;
 mod bad_input;
 mod busy;
@@ -21,6 +22,7 @@ mod models;
 mod peers;
 mod permission;
 mod pipeline;
+mod plan;
 mod protocol;
 mod race;
 mod replay;

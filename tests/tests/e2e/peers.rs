@@ -33,8 +33,8 @@ fn a_tool_can_not_answer_its_own_question() {
         rpc("session/create", json!({"cwd": workspace, "mode": "bypassPermissions"})),
         rpc("turn/start", json!({"sessionId": asking, "prompt": "go on"})),
         rpc("turn/cancel", json!({"sessionId": asking})),
-        // rpc("trust/set", json!({"path": workspace, "trusted": true})),
-        // rpc("config/set", json!({"scope": "user", "key": "model", "value": "x"})),
+        rpc("trust/set", json!({"path": workspace, "trusted": true})),
+        rpc("config/set", json!({"scope": "user", "key": "model", "value": "x"})),
         rpc("daemon/shutdown", json!({"mode": "now"})),
     ];
     let tool = client.session_with(&json!({"cwd": workspace, "mode": "bypassPermissions"}));

@@ -18,7 +18,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("process", &["base"]),
     ("model", &["base", "event", "turn", "config"]),
     ("tools", &["base", "event", "shell", "policy", "process", "config"]),
-    ("session", &["base", "event", "turn", "policy", "prompt", "config", "store", "process", "model", "tools"]),
+    (
+        "session",
+        &["base", "event", "turn", "shell", "policy", "prompt", "config", "store", "process", "model", "tools"],
+    ),
     ("hub", &["base", "event", "policy", "config", "store", "process", "model", "tools", "session"]),
     ("server", &["base", "event", "config", "hub"]),
     ("daemon", &["base", "event", "config", "store", "process", "model", "tools", "session", "hub", "server"]),

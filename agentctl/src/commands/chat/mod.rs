@@ -210,6 +210,7 @@ impl Chatter {
             max_turns: None,
             output_schema: None,
             token_budget: None,
+            on_ask: None,
             idempotency_key: Some(random_key()?),
         };
         let interrupts = follow::interrupts()?;

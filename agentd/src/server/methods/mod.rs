@@ -10,6 +10,7 @@ mod daemon_shutdown;
 mod daemon_status;
 mod initialize;
 mod model_list;
+mod permission_explain;
 mod permission_list;
 mod permission_respond;
 mod process_list;
@@ -99,6 +100,7 @@ pub fn table() -> Result<Methods, RegisterMethodError> {
     register::<wire::TurnResume>(&mut module)?;
     register::<wire::PermissionList>(&mut module)?;
     register::<wire::PermissionRespond>(&mut module)?;
+    register::<wire::PermissionExplain>(&mut module)?;
     register::<wire::ProcessList>(&mut module)?;
     register::<wire::ToolList>(&mut module)?;
     register::<wire::ModelList>(&mut module)?;

@@ -2,12 +2,11 @@
 
 use super::{Call, Handler};
 use proto::RpcError;
-use proto::methods::{Empty, PermissionRespond, PermissionRespondParams};
+use proto::methods::{PermissionRespond, PermissionRespondParams, PermissionRespondResult};
 
 impl Handler for PermissionRespond {
-    async fn handle(call: Call, params: PermissionRespondParams) -> Result<Empty, RpcError> {
+    async fn handle(call: Call, params: PermissionRespondParams) -> Result<PermissionRespondResult, RpcError> {
         let session = call.server.hub().by_request(&params.request_id).await?;
-        session.respond_permission(params, &call.connection.client()).await?;
-        Ok(Empty {})
+        session.respond_permission(params, &call.connection.client()).await
     }
 }

@@ -37,7 +37,7 @@ pub(super) async fn run(
     let stopwatch = Stopwatch::start();
     let (gate, progress) = gated(&job.context);
     let context = ToolContext { progress, user_modified: input.is_changed(), ..job.context.clone() };
-    let call = async { tool.call(input.call().clone(), context).await };
+    let call = async { tool.call(input.to_run().clone(), context).await };
     let output = tokio::select! {
         output = AssertUnwindSafe(call).catch_unwind() => output.unwrap_or_else(|_| panicked(job)),
         () = overdue(&job.context) => ToolOutput {
@@ -54,7 +54,7 @@ pub(super) async fn run(
 async fn start(job: &CallJob, tool: &dyn Tool, input: &CallInput, decision: DecisionReason) -> bool {
     let (go, started) = oneshot::channel();
     let id = job.context.tool_call_id.clone();
-    let message = ToolMessage::Started { id, input: input.call().clone(), decision, go };
+    let message = ToolMessage::Started { id, input: input.to_run().clone(), decision, go };
     if job.messages.send(message).await.is_err() || started.await.is_err() {
         return false;
     }

@@ -4,11 +4,12 @@
 use super::input::CallInput;
 use super::validate::{self, tool_use_error};
 use super::{CallJob, NotRun};
-use crate::session::hooks::{AfterTool, BeforeTool, CallView, HookDecision, ResultView};
+use crate::session::hooks::{AfterTool, BeforeTool, CallView, HookDecision, PermissionSaid, ResultView};
 use crate::tools::{Tool, ToolOutput};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
+use proto::permission::PermissionRequest;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -49,12 +50,12 @@ pub(super) async fn before(
         told.stop = Some(said.stop_reason.unwrap_or_else(|| "Execution stopped by PreToolUse hook".to_owned()));
     }
     if let Some(text) = said.stop {
-        return Err(NotRun::Denied { text, stops_turn: false });
+        return Err(NotRun::denied(text));
     }
     let opinion = match said.decision {
         Some(HookDecision::Deny { reason }) => {
             let text = format!("Not allowed by a hook: {reason}. Nothing was run.");
-            return Err(NotRun::Denied { text, stops_turn: false });
+            return Err(NotRun::denied(text));
         }
         Some(HookDecision::Allow { reason }) => Some(Opinion::Allow(reason)),
         Some(HookDecision::Ask { reason }) => Some(Opinion::Ask(reason)),
@@ -65,6 +66,17 @@ pub(super) async fn before(
         None => input,
     };
     Ok((input, opinion))
+}
+
+/// What a hook says to a question; one that panics says nothing.
+pub(super) async fn permission_request(
+    job: &CallJob,
+    tool: &dyn Tool,
+    input: &CallInput,
+    request: &PermissionRequest,
+) -> PermissionSaid {
+    let said = guarded(job, || job.hooks.permission_request(view(job, tool, input), request)).await;
+    said.unwrap_or(PermissionSaid::Pass)
 }
 
 /// Stage F. A result that a hook replaces is mapped anew; limits come after (rows H10, X14).

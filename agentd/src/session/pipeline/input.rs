@@ -8,19 +8,21 @@ pub(super) struct CallInput {
     model: Value,
     call: Value,
     seen: Value,
+    /// What the tool gets in place of `call`, once it was shown and allowed.
+    shown: Option<Value>,
 }
 
 impl CallInput {
     /// The model's own input, and what observers see of it where that is more.
     pub(super) fn new(model: Value, observable: Option<Value>) -> Self {
         let seen = observable.unwrap_or_else(|| model.clone());
-        Self { call: model.clone(), model, seen }
+        Self { call: model.clone(), model, seen, shown: None }
     }
 
     /// What a hook or a person wrote in its place, and what observers see of that.
     pub(super) fn with(self, call: Value, observable: Option<Value>) -> Self {
         let seen = observable.unwrap_or_else(|| call.clone());
-        Self { model: self.model, call, seen }
+        Self { model: self.model, call, seen, shown: None }
     }
 
     /// What hooks, permission and people see (rows T16, X06).
@@ -28,9 +30,19 @@ impl CallInput {
         &self.seen
     }
 
-    /// What the tool gets.
+    /// What the tool gets, as the model, a hook or a person wrote it.
     pub(super) fn call(&self) -> &Value {
         &self.call
+    }
+
+    /// The same, to be run as it was worked out for the person who allowed it (row B07).
+    pub(super) fn as_shown(self, shown: Option<Value>) -> Self {
+        Self { shown, ..self }
+    }
+
+    /// What the tool gets.
+    pub(super) fn to_run(&self) -> &Value {
+        self.shown.as_ref().unwrap_or(&self.call)
     }
 
     /// Whether a hook or a person changed it (row X08).

@@ -6,9 +6,13 @@ mod call;
 mod deliver;
 mod hooks;
 mod input;
+mod notes;
 mod outcome;
 mod permission;
+mod person;
 mod result;
+mod shown;
+mod suggestions;
 mod validate;
 
 #[cfg(test)]
@@ -16,8 +20,9 @@ mod tests;
 
 pub(super) use deliver::Round;
 
-use super::approvals::Answer;
+use super::approvals::{Answer, Given};
 use super::hooks::Hooks;
+use super::remembering::Remembered;
 use super::toolset::Toolset;
 use crate::policy::Policy;
 use crate::store::Journal;
@@ -25,7 +30,9 @@ use crate::tools::{FileChange, Tool, ToolContext, ToolOutput};
 use crate::turn::{StopVerdict, ToolOutcome};
 use futures::FutureExt;
 use hooks::Told;
-use proto::event::ToolCause;
+use proto::RpcError;
+use proto::content::ContentBlock;
+use proto::event::{OnAsk, ToolCause};
 use proto::ids::{ToolCallId, TurnId};
 use proto::permission::{DecisionReason, PermissionRequest};
 use serde_json::Value;
@@ -48,6 +55,27 @@ pub(super) enum ToolMessage {
         request: Box<PermissionRequest>,
         /// The answer.
         reply: oneshot::Sender<Answer>,
+    },
+    /// A PermissionRequest hook has answered a question.
+    HookAnswers {
+        /// The call.
+        id: ToolCallId,
+        /// The answer.
+        answer: Answer,
+        /// Why.
+        reason: Box<DecisionReason>,
+    },
+    /// The rules of an answer are in their place, or can't be.
+    Remembered {
+        /// The answer.
+        given: Box<Given>,
+        /// The rules.
+        written: Result<Remembered, RpcError>,
+    },
+    /// A call needs the rules as they are now.
+    PolicyNow {
+        /// The rules and the mode.
+        reply: oneshot::Sender<Policy>,
     },
     /// The call is about to run; it does once this is in the log.
     Started {
@@ -83,6 +111,8 @@ pub(super) struct CallJob {
     pub input: Value,
     pub context: ToolContext,
     pub policy: Policy,
+    /// What becomes of questions to a person.
+    pub on_ask: OnAsk,
     pub hooks: Arc<dyn Hooks>,
     pub cause: Arc<OnceLock<ToolCause>>,
     pub journal: Arc<Journal>,
@@ -95,10 +125,17 @@ pub(super) struct CallJob {
 enum NotRun {
     /// The model's mistake, or a failure before the call.
     Failed(String),
-    /// Not allowed.
-    Denied { text: String, stops_turn: bool },
+    /// Not allowed. `content` goes along with the text (row P18).
+    Denied { text: String, content: Vec<ContentBlock>, stops_turn: bool },
     /// Stopped before it ran.
     Cancelled,
+}
+
+impl NotRun {
+    /// Not allowed; the turn goes on.
+    fn denied(text: String) -> Self {
+        Self::Denied { text, content: Vec::new(), stops_turn: false }
+    }
 }
 
 /// What a call that ran gave.

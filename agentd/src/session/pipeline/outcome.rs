@@ -70,9 +70,13 @@ fn of_run(ran: Ran, summary: String, cause: Option<ToolCause>) -> Ended {
 }
 
 fn of_no_run(reason: NotRun, tool: Option<&dyn Tool>, cause: Option<ToolCause>) -> ToolOutcome {
+    let mut further = Vec::new();
     let (status, text, cause, stops_turn) = match reason {
         NotRun::Failed(text) => (ToolStatus::Failed, text, None, false),
-        NotRun::Denied { text, stops_turn } => (ToolStatus::Denied, text, None, stops_turn),
+        NotRun::Denied { text, content, stops_turn } => {
+            further = content;
+            (ToolStatus::Denied, text, None, stops_turn)
+        }
         NotRun::Cancelled => {
             // Why is the turn machine's to say: a sibling's failure leaves the turn alive.
             (ToolStatus::Cancelled, NEVER_STARTED.to_owned(), cause, false)
@@ -85,7 +89,7 @@ fn of_no_run(reason: NotRun, tool: Option<&dyn Tool>, cause: Option<ToolCause>) 
             Some(tool) => tool.error_text(plain(&text)),
             None => text::one_line(plain(&text), 120),
         },
-        content: vec![ContentBlock::text(text)],
+        content: std::iter::once(ContentBlock::text(text)).chain(further).collect(),
         persisted_path: None,
         duration_ms: 0,
         cause,

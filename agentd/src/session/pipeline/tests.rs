@@ -1,5 +1,6 @@
 //! The pipeline with stand-ins: tools and hooks that do as they are told, and a channel that plays the actor.
 
+mod asking;
 mod calls;
 mod hooks;
 mod results;
@@ -44,6 +45,8 @@ struct StandIn {
     limit: usize,
     defers: bool,
     needs_person: bool,
+    /// Whether its title is another one each time.
+    moves: bool,
     work: Box<Work>,
 }
 
@@ -57,7 +60,15 @@ impl StandIn {
 
     fn works(work: impl Fn(Value, ToolContext) -> BoxFuture<'static, ToolOutput> + Send + Sync + 'static) -> Self {
         let verdict = ToolVerdict::Allow { detail: "harmless".into() };
-        Self { trace: Trace::default(), verdict, limit: 100, defers: false, needs_person: false, work: Box::new(work) }
+        Self {
+            trace: Trace::default(),
+            verdict,
+            limit: 100,
+            defers: false,
+            needs_person: false,
+            moves: false,
+            work: Box::new(work),
+        }
     }
 
     fn asks(self) -> Self {
@@ -122,6 +133,11 @@ impl Tool for StandIn {
     }
 
     fn title(&self, input: &Value) -> String {
+        if self.moves {
+            self.trace.add("title");
+            let count = self.trace.0.lock().unwrap().iter().filter(|what| *what == "title").count();
+            return format!("StandIn {count}");
+        }
         format!("StandIn {input}")
     }
 
@@ -138,16 +154,22 @@ struct Bench {
     tool: Arc<StandIn>,
     hooks: Arc<dyn Hooks>,
     policy: Policy,
+    /// The rules once a question was answered, if they are others.
+    policy_later: Option<Policy>,
     tools: Arc<Toolset>,
     round: Arc<Round>,
     cancel: CancellationToken,
+    /// What the person says; without it a question stays open.
     answer: Option<Answer>,
+    on_ask: OnAsk,
 }
 
 /// What the actor was told of a call.
 struct Told {
     asked: Vec<PermissionRequest>,
     started: Vec<(Value, DecisionReason)>,
+    /// Why a hook has answered a question.
+    by_hook: Vec<DecisionReason>,
     outcome: ToolOutcome,
     text: String,
 }
@@ -164,9 +186,11 @@ impl Bench {
             tool,
             hooks: Arc::new(NoHooks),
             policy: Policy::default(),
+            policy_later: None,
             round: Arc::new(Round::new(200_000)),
             cancel: CancellationToken::new(),
             answer: None,
+            on_ask: OnAsk::Wait,
             dir,
         }
     }
@@ -189,12 +213,24 @@ impl Bench {
         let job = self.job(id, tool, input, messages);
         let actor = async {
             let (mut asked, mut started, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut waiting, mut by_hook) = (None, Vec::new());
             while let Some(message) = inbox.recv().await {
                 match message {
-                    ToolMessage::StopHooksRan { .. } => panic!("no turn ends here"),
+                    ToolMessage::StopHooksRan { .. } | ToolMessage::Remembered { .. } => panic!("not of a call"),
+                    ToolMessage::PolicyNow { reply } => {
+                        drop(reply.send(self.policy_later.clone().unwrap_or_else(|| self.policy.clone())));
+                    }
+                    ToolMessage::HookAnswers { answer, reason, .. } => {
+                        by_hook.push(*reason);
+                        let waiting: oneshot::Sender<Answer> = waiting.take().expect("something was asked");
+                        let _ = waiting.send(answer);
+                    }
                     ToolMessage::Ask { request, reply } => {
                         asked.push(*request);
-                        let _ = reply.send(self.answer.clone().expect("nothing is to be asked"));
+                        match self.answer.clone() {
+                            Some(answer) => drop(reply.send(answer)),
+                            None => waiting = Some(reply),
+                        }
                     }
                     ToolMessage::Started { input, decision, go, .. } => {
                         started.push((input, decision));
@@ -206,12 +242,13 @@ impl Bench {
                     }
                 }
             }
-            (asked, started, ends)
+            assert!(waiting.is_none(), "a question was left open");
+            (asked, started, ends, by_hook)
         };
-        let ((), (asked, started, mut ends)) = tokio::join!(super::run(job), actor);
+        let ((), (asked, started, mut ends, by_hook)) = tokio::join!(super::run(job), actor);
         let outcome = ends.pop().expect("a call ends");
         assert!(ends.is_empty(), "a call ends once");
-        Told { asked, started, text: plain_text(&outcome.content), outcome }
+        Told { asked, started, by_hook, text: plain_text(&outcome.content), outcome }
     }
 
     fn job(&self, id: &str, tool: &str, input: Value, messages: mpsc::Sender<ToolMessage>) -> CallJob {
@@ -223,6 +260,7 @@ impl Bench {
             input,
             context: self.context(id),
             policy: self.policy.clone(),
+            on_ask: self.on_ask,
             hooks: Arc::clone(&self.hooks),
             cause: Arc::default(),
             journal: Arc::clone(&self.journal),
@@ -261,6 +299,10 @@ fn input(text: &str) -> Value {
 
 fn said(text: &str) -> ToolOutput {
     ToolOutput::text(text, "said")
+}
+
+fn denying() -> Policy {
+    Policy { rules: Rules { deny: rules(&["StandIn"]), ..Rules::default() }.into(), ..Policy::default() }
 }
 
 fn by_person() -> DecisionReason {

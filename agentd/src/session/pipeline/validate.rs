@@ -4,6 +4,7 @@
 use super::input::CallInput;
 use super::{CallJob, NotRun};
 use crate::base::text;
+use crate::session::nearest::nearest;
 use crate::tools::{Tool, ToolContext};
 use serde_json::Value;
 use std::panic::AssertUnwindSafe;
@@ -13,8 +14,6 @@ const ERROR_OPEN: &str = "<tool_use_error>";
 const ERROR_CLOSE: &str = "</tool_use_error>";
 /// Characters of a name or of an input that a message repeats.
 const QUOTED_CHARS: usize = 200;
-/// How alike two names are that may be meant for each other, from 0 to 1.
-const ALIKE: f64 = 0.7;
 
 /// How the model is told that a call was wrong in itself.
 pub(super) fn tool_use_error(message: &str) -> String {
@@ -36,14 +35,6 @@ pub(super) fn find(job: &CallJob) -> Result<Arc<dyn Tool>, NotRun> {
     let meant = nearest(&job.tool_name, &names).map_or_else(String::new, |name| format!(" Did you mean {name}?"));
     let message = format!("No such tool: {wanted}.{meant} The tools are: {}", names.join(", "));
     Err(NotRun::Failed(tool_use_error(&message)))
-}
-
-/// The name that is most like the wanted one, if one is like it at all. Case does not matter.
-fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
-    let wanted = text::head(wanted, QUOTED_CHARS).to_lowercase();
-    let rated = names.iter().map(|name| (strsim::normalized_damerau_levenshtein(&wanted, &name.to_lowercase()), *name));
-    let near = rated.filter(|(likeness, _)| *likeness >= ALIKE);
-    near.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
 }
 
 /// The model's input.
@@ -124,19 +115,4 @@ pub(super) async fn blocking<T: Send + 'static>(
             format!("{} could not be checked, by a fault of agentd itself; its log tells more", job.tool_name);
         NotRun::Failed(tool_use_error(&message))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_that_is_nearly_right_is_found() {
-        let names = ["Bash", "Edit", "Glob", "Grep", "Read", "Write"];
-        for (wanted, found) in
-            [("bash", Some("Bash")), ("Reed", Some("Read")), ("Wriet", Some("Write")), ("Shell", None), ("", None)]
-        {
-            assert_eq!(nearest(wanted, &names), found, "{wanted}");
-        }
-    }
 }

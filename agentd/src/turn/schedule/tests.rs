@@ -200,7 +200,7 @@ proptest! {
     fn discarded_changes_never_surface(count in 1usize..10, ended in 0usize..10) {
         let mut schedule = schedule(&vec![true; count], 10);
         schedule.start_next();
-        let change = |at: usize| Some(ContextChange { shell_cwd: Some(format!("/{at}")) });
+        let change = |at: usize| Some(ContextChange { shell_cwd: Some(format!("/{at}")), ..Default::default() });
         for at in 0..ended.min(count) {
             schedule.complete(&ToolCallId(at.to_string()), change(at));
         }

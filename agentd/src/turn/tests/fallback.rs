@@ -110,13 +110,13 @@ fn nothing_of_a_void_call_surfaces() {
     turn.ends_with("b", |outcome| {
         outcome.structured_output = Some(json!(1));
         outcome.hook_stop = Some("stop".into());
-        outcome.context = Some(crate::event::ContextChange { shell_cwd: Some("/b".into()) });
+        outcome.context = Some(crate::event::ContextChange { shell_cwd: Some("/b".into()), ..Default::default() });
     });
     turn.faults(OVERLOADED);
     turn.take();
     turn.ends_with("a", |outcome| {
         outcome.stops_turn = true;
-        outcome.context = Some(crate::event::ContextChange { shell_cwd: Some("/a".into()) });
+        outcome.context = Some(crate::event::ContextChange { shell_cwd: Some("/a".into()), ..Default::default() });
     });
     turn.says(0, "done");
     turn.stops("end_turn");

@@ -117,7 +117,7 @@ fn other_failures_do_not_cascade() {
 /// Row X16: a serial call's change holds for the next one; those of a parallel batch come at its end, in call order.
 #[test]
 fn changes_of_the_context_come_at_the_end_of_a_batch() {
-    let to = |cwd: &str| Some(ContextChange { shell_cwd: Some(cwd.to_owned()) });
+    let to = |cwd: &str| Some(ContextChange { shell_cwd: Some(cwd.to_owned()), ..Default::default() });
     let mut turn = Turn::new();
     turn.calls(0, "a", "Bash");
     turn.calls(1, "r1", "Read");

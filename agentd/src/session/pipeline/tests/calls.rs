@@ -137,10 +137,18 @@ async fn a_person_s_input_is_checked() {
 #[tokio::test]
 async fn a_no_may_end_the_turn() {
     let mut bench = Bench::new(StandIn::gives(said("x")).asks());
-    bench.answer = Some(Answer::Deny { message: None, stops_turn: true });
+    bench.answer = Some(Answer::Deny {
+        text: "The person did not allow this call. Nothing was run.".into(),
+        content: Vec::new(),
+        stops_turn: true,
+    });
     let told = bench.run(input("x")).await;
     assert_eq!((told.outcome.status, told.outcome.stops_turn), (ToolStatus::Denied, true));
-    bench.answer = Some(Answer::Deny { message: Some("use y".into()), stops_turn: false });
+    bench.answer = Some(Answer::Deny {
+        text: "The person did not allow this call: use y".into(),
+        content: Vec::new(),
+        stops_turn: false,
+    });
     let told = bench.run(input("x")).await;
     assert!(told.text.ends_with("use y") && !told.outcome.stops_turn, "{}", told.text);
 }

@@ -140,7 +140,11 @@ async fn a_hook_s_decision_is_weighed() {
     let mut ruled = bench(echo().asks(), allows);
     ruled.policy.rules = Rules { ask: rules(&["StandIn"]), ..Rules::default() }.into();
     for (mut bench, kind) in [(bench(unsafe_tool, allows), ReasonType::SafetyCheck), (ruled, ReasonType::Rule)] {
-        bench.answer = Some(Answer::Deny { message: None, stops_turn: true });
+        bench.answer = Some(Answer::Deny {
+            text: "The person did not allow this call. Nothing was run.".into(),
+            content: Vec::new(),
+            stops_turn: true,
+        });
         let told = bench.run(input("x")).await;
         assert_eq!((told.asked[0].reason.kind, told.outcome.status), (kind, ToolStatus::Denied));
     }
