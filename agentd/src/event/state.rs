@@ -8,13 +8,16 @@ use proto::content::{ContentBlock, MessageBlock, Prompt};
 use proto::event::{ContinueReason, EndReason, Event, Role, TurnOptions};
 use proto::ids::{RequestId, Timestamp, ToolCallId, TurnId};
 use proto::methods::SystemPrompt;
-use proto::permission::PermissionRequest;
+use proto::permission::{PermissionDecision, PermissionRequest, ReasonType};
 use proto::session::{Cost, Mode, SessionInfo, SessionStatus, Usage};
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Characters of a prompt that become the title.
 const TITLE_CHARS: usize = 60;
+/// Prompts that the classifier is shown, and characters of each.
+const KEPT_PROMPTS: usize = 30;
+const KEPT_CHARS: usize = 2_000;
 
 /// A session's state.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +42,10 @@ pub struct SessionState {
     pub resolved: HashMap<RequestId, String>,
     /// Rules that answers added.
     pub session_rules: Vec<String>,
+    /// The last prompts of people, for the classifier of mode `auto`: each cut, oldest first.
+    pub prompts: VecDeque<String>,
+    /// Denials by that classifier: since the last call that ran, and in all (rows P10, P12).
+    pub denials: (u32, u32),
     /// The mode before the session was to plan: what it goes back to once a plan is approved.
     pub mode_before_plan: Option<Mode>,
     /// What was sent with a client's key.
@@ -163,6 +170,8 @@ impl SessionState {
             resolved: HashMap::new(),
             session_rules: Vec::new(),
             mode_before_plan: None,
+            prompts: VecDeque::new(),
+            denials: (0, 0),
             idempotency: HashMap::new(),
             discovered: BTreeSet::new(),
         })
@@ -171,6 +180,7 @@ impl SessionState {
     /// Folds one event with its number and moment.
     pub fn apply(&mut self, seq: u64, at: &str, event: &Event) {
         self.transcript.apply(event);
+        self.watch_for_classifier(event);
         match event {
             Event::SessionUpdated { changed } => self.update_info(changed),
             Event::SessionRewound { to_turn_id, .. } => self.rewind(to_turn_id),
@@ -199,6 +209,25 @@ impl SessionState {
             at.clone_into(&mut self.info.updated_at);
         }
         self.refresh_status();
+    }
+
+    /// What the classifier is to know, and how often it has said no.
+    fn watch_for_classifier(&mut self, event: &Event) {
+        match event {
+            Event::TurnStarted { prompt: Some(prompt), .. } | Event::TurnSteered { prompt, .. } => {
+                if self.prompts.len() >= KEPT_PROMPTS {
+                    self.prompts.pop_front();
+                }
+                self.prompts.push_back(text::head(&prompt.plain_text(), KEPT_CHARS).to_owned());
+            }
+            Event::ToolStarted { .. } => self.denials.0 = 0,
+            Event::PermissionResolved { decision: PermissionDecision::Deny, reason, .. }
+                if reason.kind == ReasonType::Classifier =>
+            {
+                self.denials = (self.denials.0.saturating_add(1), self.denials.1.saturating_add(1));
+            }
+            _ => {}
+        }
     }
 
     fn apply_turn(&mut self, event: &Event) {

@@ -7,7 +7,7 @@ use super::log::Room;
 use super::mailbox::Reply;
 use super::remembering::Remembered;
 use super::turns::storage_failed;
-use crate::policy::Policy;
+use crate::policy::{Counters, Policy};
 use proto::content::ContentBlock;
 use proto::event::Event;
 use proto::ids::{RequestId, ToolCallId};
@@ -75,6 +75,7 @@ impl Actor {
         let state = self.log.state();
         let folder = Path::new(&state.info.cwd);
         Policy {
+            counters: Counters { in_a_row: state.denials.0, total: state.denials.1 },
             session: session_rules(&settings, &state.session_rules, folder),
             ..policy_of(&settings, folder, state.info.mode, &self.env)
         }
@@ -231,6 +232,12 @@ impl Actor {
         };
         self.append_in_turn(&resolution(shown.request_id.clone(), decision, "hook", reason));
         self.pass_on(shown, answer);
+    }
+
+    /// The classifier has denied a call: that is written down, so that it is counted, also after a restart.
+    pub(super) fn classifier_denies(&mut self, reason: DecisionReason) {
+        let id = crate::base::ids::fresh("req");
+        self.append_in_turn(&resolution(id, PermissionDecision::Deny, "classifier", reason));
     }
 
     /// A question whose call starts without an answer, since the rules or the mode changed over a restart.

@@ -1,12 +1,15 @@
 //! The effects of the turn machine, done on the doors: one match, no decisions.
 
 use super::actor::Actor;
+use super::classifier::Case;
 use super::explain::Standing;
 use super::log::{Log, Room};
 use super::pipeline::{self, CallJob, Round, ToolMessage};
+use super::toolset::Toolset;
 use super::toolset::next_toolset;
 use super::turns::{RunningCall, RunningTurn};
 use crate::base::environment::Environment;
+use crate::event::{Message, SessionState};
 use crate::model::{Model, ModelRequest, ModelStream};
 use crate::policy::Policy;
 use crate::store::{CHECKPOINTS_DIR, OUTPUTS_DIR, SessionSnapshot};
@@ -14,13 +17,18 @@ use crate::tools::{Hidden, Progress, ToolContext};
 use crate::turn::model_event::{BlockKind, ModelEvent};
 use crate::turn::{CancelKind, Effect, Input, is_abort};
 use futures::StreamExt;
-use proto::content::ContentBlock;
+use proto::content::{ContentBlock, MessageBlock};
 use proto::event::{EndReason, Ephemeral, Event, TurnError};
 use proto::ids::ToolCallId;
+use proto::session::Mode;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+
+/// Calls that the classifier is shown, and characters of each.
+const CALLS_SHOWN: usize = 40;
+const CALL_CHARS: usize = 1_000;
 
 impl Actor {
     /// Gives the machine an input and does what it says.
@@ -120,6 +128,7 @@ impl Actor {
         let policy = self.policy();
         let context = ToolContext { hidden: hidden(&policy), ..context };
         let on_ask = self.log.state().turn.as_ref().map(|turn| turn.options.on_ask).unwrap_or_default();
+        let case = self.case(&policy, &tool, &input);
         let Some(turn) = &mut self.running else { return };
         let call = RunningCall { cancel: context.cancel.clone(), cause: Arc::default() };
         let found = turn.tools.get(&tool);
@@ -133,6 +142,7 @@ impl Actor {
             context,
             policy,
             on_ask,
+            case,
             hooks: Arc::clone(&self.services.hooks),
             cause: Arc::clone(&call.cause),
             journal: Arc::clone(self.log.journal()),
@@ -141,6 +151,22 @@ impl Actor {
         };
         turn.calls.insert(id, call);
         tokio::spawn(pipeline::run(job));
+    }
+
+    /// What the classifier is to judge a call by, in mode `auto` and if the call is no mere reading.
+    fn case(&self, policy: &Policy, tool: &str, input: &Value) -> Option<Case> {
+        let turn = self.running.as_ref().filter(|_| policy.mode == Mode::Auto && input.is_object())?;
+        turn.tools.get(tool).filter(|tool| !tool.read_only(input))?;
+        let state = self.log.state();
+        let settings = self.services.settings_for(&state.info.cwd);
+        let model = match &settings.small_model {
+            None => Err(super::update::NO_CLASSIFIER.to_owned()),
+            Some(name) => {
+                let model = self.services.models.resolve(name, &settings, &self.env);
+                model.map_err(|error| format!("smallModel: {}", error.message))
+            }
+        };
+        Some(Case { model, prompts: state.prompts.iter().cloned().collect(), calls: calls_so_far(state, &turn.tools) })
     }
 
     /// What a call that is made now would be decided by.
@@ -202,6 +228,7 @@ impl Actor {
             ToolMessage::Ask { request, reply } => self.ask(*request, reply),
             ToolMessage::HookAnswers { id, answer, reason } => self.hook_answers(&id, answer, *reason),
             ToolMessage::Remembered { given, written } => self.remembered(*given, written),
+            ToolMessage::ClassifierDenies { reason } => self.classifier_denies(*reason),
             ToolMessage::PolicyNow { reply } => drop(reply.send(self.policy())),
             ToolMessage::StopHooksRan { turn_id, verdict } => {
                 if self.running.as_ref().is_some_and(|turn| *turn.machine.turn_id() == turn_id) {
@@ -295,6 +322,25 @@ impl Actor {
             }
         });
     }
+}
+
+/// The last calls that were no mere reading, in few words, oldest first.
+fn calls_so_far(state: &SessionState, tools: &Toolset) -> Vec<String> {
+    let messages = state.transcript.messages();
+    let blocks = messages.iter().rev().filter_map(|entry| match &**entry {
+        Message::Assistant { content, .. } => Some(content),
+        Message::User(_) => None,
+    });
+    let calls = blocks.flat_map(|content| content.iter().rev()).filter_map(|block| match block {
+        MessageBlock::ToolUse { name, input, .. } => {
+            let tool = tools.get(name).filter(|tool| input.is_object() && !tool.read_only(input))?;
+            Some(crate::base::text::head(&tool.classifier_input(input), CALL_CHARS).to_owned())
+        }
+        _ => None,
+    });
+    let mut calls: Vec<String> = calls.take(CALLS_SHOWN).collect();
+    calls.reverse();
+    calls
 }
 
 /// A tool's end without its result, for a log that has no room for it.

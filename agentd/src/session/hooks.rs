@@ -5,7 +5,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
 use proto::ids::{SessionId, ToolCallId, TurnId};
-use proto::permission::PermissionRequest;
+use proto::permission::{DecisionReason, PermissionRequest};
 use serde_json::Value;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +31,12 @@ pub trait Hooks: Send + Sync {
         _request: &'a PermissionRequest,
     ) -> BoxFuture<'a, PermissionSaid> {
         futures::future::ready(PermissionSaid::Pass).boxed()
+    }
+
+    /// After the classifier of mode `auto` has denied a call: whether the model is told that it may try again. The
+    /// denial stands (row P19).
+    fn permission_denied<'a>(&'a self, _call: CallView<'a>, _reason: &'a DecisionReason) -> BoxFuture<'a, bool> {
+        futures::future::ready(false).boxed()
     }
 
     /// After a call that ran.

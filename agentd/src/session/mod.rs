@@ -4,6 +4,7 @@
 mod actor;
 mod approvals;
 mod attachments;
+mod classifier;
 mod effects;
 mod ending;
 mod explain;

@@ -44,6 +44,10 @@ impl Actor {
     }
 }
 
+/// Why mode `auto` can't be had.
+pub(super) const NO_CLASSIFIER: &str =
+    "auto needs a model that judges calls: name one in the setting smallModel, or use acceptEdits or default";
+
 /// Modes that this version has, and the settings do not switch off.
 ///
 /// # Errors
@@ -52,9 +56,8 @@ pub fn check_mode(mode: Mode, settings: &Settings) -> Result<(), RpcError> {
     if let Some(message) = settings.permissions.refusal(mode) {
         return Err(RpcError::new(ErrorKind::InvalidParams, message));
     }
-    if mode == Mode::Auto {
-        let message = "mode: auto needs a classifier, which is not supported yet; use acceptEdits or default";
-        return Err(RpcError::new(ErrorKind::InvalidParams, message));
+    if mode == Mode::Auto && settings.small_model.is_none() {
+        return Err(RpcError::new(ErrorKind::InvalidParams, format!("mode: {NO_CLASSIFIER}")));
     }
     Ok(())
 }

@@ -7,6 +7,7 @@
 mod agentctl;
 mod asking;
 mod attach;
+mod auto;
 mod bad_input;
 mod busy;
 mod cancel;

@@ -9,7 +9,7 @@ use crate::tools::{Tool, ToolOutput};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use proto::content::ContentBlock;
-use proto::permission::PermissionRequest;
+use proto::permission::{DecisionReason, PermissionRequest};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -77,6 +77,16 @@ pub(super) async fn permission_request(
 ) -> PermissionSaid {
     let said = guarded(job, || job.hooks.permission_request(view(job, tool, input), request)).await;
     said.unwrap_or(PermissionSaid::Pass)
+}
+
+/// Whether a hook lets the model try a call again that the classifier has denied.
+pub(super) async fn permission_denied(
+    job: &CallJob,
+    tool: &dyn Tool,
+    input: &CallInput,
+    reason: &DecisionReason,
+) -> bool {
+    guarded(job, || job.hooks.permission_denied(view(job, tool, input), reason)).await.unwrap_or(false)
 }
 
 /// Stage F. A result that a hook replaces is mapped anew; limits come after (rows H10, X14).

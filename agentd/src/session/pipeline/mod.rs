@@ -1,6 +1,7 @@
 //! One tool call through the stages A–F: validate, hooks, permission, call, hooks, result. A task per call, started
 //! by the actor; it reports to it and ends with exactly one `Ended`, whatever happens in the tool.
 
+mod ahead;
 mod budget;
 mod call;
 mod deliver;
@@ -21,6 +22,7 @@ mod tests;
 pub(super) use deliver::Round;
 
 use super::approvals::{Answer, Given};
+use super::classifier::Case;
 use super::hooks::Hooks;
 use super::remembering::Remembered;
 use super::toolset::Toolset;
@@ -28,8 +30,10 @@ use crate::policy::Policy;
 use crate::store::Journal;
 use crate::tools::{FileChange, Tool, ToolContext, ToolOutput};
 use crate::turn::{StopVerdict, ToolOutcome};
+use ahead::Ahead;
 use futures::FutureExt;
 use hooks::Told;
+use permission::Said;
 use proto::RpcError;
 use proto::content::ContentBlock;
 use proto::event::{OnAsk, ToolCause};
@@ -72,6 +76,11 @@ pub(super) enum ToolMessage {
         /// The rules.
         written: Result<Remembered, RpcError>,
     },
+    /// The classifier has denied the call.
+    ClassifierDenies {
+        /// Why.
+        reason: Box<DecisionReason>,
+    },
     /// A call needs the rules as they are now.
     PolicyNow {
         /// The rules and the mode.
@@ -113,6 +122,8 @@ pub(super) struct CallJob {
     pub policy: Policy,
     /// What becomes of questions to a person.
     pub on_ask: OnAsk,
+    /// What the classifier is to judge the call by, in mode `auto`.
+    pub case: Option<Case>,
     pub hooks: Arc<dyn Hooks>,
     pub cause: Arc<OnceLock<ToolCause>>,
     pub journal: Arc<Journal>,
@@ -151,7 +162,9 @@ struct Ran {
 /// Takes the call through the pipeline.
 pub(super) async fn run(job: CallJob) {
     let mut told = Told::default();
-    let ending = match AssertUnwindSafe(stages(&job, &mut told)).catch_unwind().await {
+    // Beside validation and hooks (row B10, contradiction C22).
+    let ahead = Ahead::start(&job);
+    let ending = match AssertUnwindSafe(stages(&job, ahead, &mut told)).catch_unwind().await {
         Ok(ending) => ending,
         Err(_) => Err(NotRun::Failed(call::fault(&job))),
     };
@@ -159,11 +172,11 @@ pub(super) async fn run(job: CallJob) {
 }
 
 /// The order of the stages (rows H01, T07). Each may end the call.
-async fn stages(job: &CallJob, told: &mut Told) -> Result<Ran, NotRun> {
+async fn stages(job: &CallJob, ahead: Option<Ahead>, told: &mut Told) -> Result<Ran, NotRun> {
     let tool = validate::find(job)?;
     let input = validate::check(job, &tool).await?; // A
     let (input, opinion) = hooks::before(job, &tool, input, told).await?; // B
-    let (input, decision) = permission::resolve(job, &tool, input, opinion).await?; // C
+    let (input, decision) = permission::resolve(job, &tool, input, Said { opinion, ahead }).await?; // C
     let file_extension = result::file_extension(input.call());
     let (output, duration_ms) = call::run(job, &tool, &input, decision).await?; // D
     let output = hooks::after(job, &tool, &input, output, told).await; // F, before it is mapped (C12)

@@ -204,11 +204,7 @@ async fn as_changed(
 
 /// A rule that denies still does, also one that was added since the question was asked.
 async fn check_rules(job: &CallJob, tool: &Arc<dyn Tool>, input: &CallInput) -> Result<Decided, NotRun> {
-    let (reply, policy) = oneshot::channel();
-    if job.messages.send(ToolMessage::PolicyNow { reply }).await.is_err() {
-        return Err(NotRun::Cancelled);
-    }
-    let policy = policy.await.map_err(|_| NotRun::Cancelled)?;
+    let policy = permission::policy_now(job).await?;
     let decided = permission::decide(job, tool, input, &policy, None).await?;
     let reason = &decided.decision.reason;
     match decided.decision.verdict {

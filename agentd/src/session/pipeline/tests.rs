@@ -1,6 +1,7 @@
 //! The pipeline with stand-ins: tools and hooks that do as they are told, and a channel that plays the actor.
 
 mod asking;
+mod auto;
 mod calls;
 mod hooks;
 mod results;
@@ -162,6 +163,7 @@ struct Bench {
     /// What the person says; without it a question stays open.
     answer: Option<Answer>,
     on_ask: OnAsk,
+    case: Option<Case>,
 }
 
 /// What the actor was told of a call.
@@ -170,6 +172,8 @@ struct Told {
     started: Vec<(Value, DecisionReason)>,
     /// Why a hook has answered a question.
     by_hook: Vec<DecisionReason>,
+    /// Denials of the classifier that were told.
+    by_classifier: Vec<DecisionReason>,
     outcome: ToolOutcome,
     text: String,
 }
@@ -191,6 +195,7 @@ impl Bench {
             cancel: CancellationToken::new(),
             answer: None,
             on_ask: OnAsk::Wait,
+            case: None,
             dir,
         }
     }
@@ -213,10 +218,11 @@ impl Bench {
         let job = self.job(id, tool, input, messages);
         let actor = async {
             let (mut asked, mut started, mut ends) = (Vec::new(), Vec::new(), Vec::new());
-            let (mut waiting, mut by_hook) = (None, Vec::new());
+            let (mut waiting, mut by_hook, mut by_classifier) = (None, Vec::new(), Vec::new());
             while let Some(message) = inbox.recv().await {
                 match message {
                     ToolMessage::StopHooksRan { .. } | ToolMessage::Remembered { .. } => panic!("not of a call"),
+                    ToolMessage::ClassifierDenies { reason } => by_classifier.push(*reason),
                     ToolMessage::PolicyNow { reply } => {
                         drop(reply.send(self.policy_later.clone().unwrap_or_else(|| self.policy.clone())));
                     }
@@ -243,12 +249,12 @@ impl Bench {
                 }
             }
             assert!(waiting.is_none(), "a question was left open");
-            (asked, started, ends, by_hook)
+            (asked, started, ends, by_hook, by_classifier)
         };
-        let ((), (asked, started, mut ends, by_hook)) = tokio::join!(super::run(job), actor);
+        let ((), (asked, started, mut ends, by_hook, by_classifier)) = tokio::join!(super::run(job), actor);
         let outcome = ends.pop().expect("a call ends");
         assert!(ends.is_empty(), "a call ends once");
-        Told { asked, started, by_hook, text: plain_text(&outcome.content), outcome }
+        Told { asked, started, by_hook, by_classifier, text: plain_text(&outcome.content), outcome }
     }
 
     fn job(&self, id: &str, tool: &str, input: Value, messages: mpsc::Sender<ToolMessage>) -> CallJob {
@@ -261,6 +267,7 @@ impl Bench {
             context: self.context(id),
             policy: self.policy.clone(),
             on_ask: self.on_ask,
+            case: self.case.clone(),
             hooks: Arc::clone(&self.hooks),
             cause: Arc::default(),
             journal: Arc::clone(&self.journal),
