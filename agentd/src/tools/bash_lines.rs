@@ -111,6 +111,8 @@ fn command_part(command: &Command, context: &ToolContext) -> CommandUse {
         }
         match path.and_then(|path| command_use(path, &used.text, used.access, used.below, context)) {
             Some(file) => part.files.push(file),
+            // Names may be looked at nearly anywhere.
+            None if used.access == Access::Look => {}
             None => {
                 part.unknown_path.get_or_insert_with(|| used.text.clone());
                 part.removes_unknown |= used.access == Access::Remove;

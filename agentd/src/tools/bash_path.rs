@@ -24,10 +24,18 @@ pub(super) fn foreign_program(analysis: &Analysis, context: &ToolContext) -> Opt
     names.into_iter().find_map(|name| why_foreign(name, context))
 }
 
-/// The program, and those that it runs or that run it: each of the command's texts begins with one.
+/// The program, and those that it runs or that run it: each of the command's texts begins with one, or with an assignment
+/// before it.
 fn names_of(command: &Command) -> impl Iterator<Item = &str> {
-    let runs = command.forms.iter().filter_map(|form| form.split(' ').next());
+    let runs = command.forms.iter().filter_map(|form| form.split(' ').find(|word| !is_assignment(word)));
     command.program.as_deref().into_iter().chain(runs)
+}
+
+fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else { return false };
+    !name.starts_with(|first: char| first.is_ascii_digit())
+        && !name.is_empty()
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 fn why_foreign(name: &str, context: &ToolContext) -> Option<String> {
