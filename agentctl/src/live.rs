@@ -255,7 +255,12 @@ pub fn is_disconnect(error: &Error) -> bool {
 
 /// The error's stable word, where the daemon gave one.
 pub fn kind(error: &Error) -> Option<String> {
+    data(error, "kind")
+}
+
+/// A text that the daemon gave with an error.
+pub fn data(error: &Error, field: &str) -> Option<String> {
     let Error::Call(body) = error else { return None };
     let data: serde_json::Value = serde_json::from_str(body.data()?.get()).ok()?;
-    Some(data.get("kind")?.as_str()?.to_owned())
+    Some(data.get(field)?.as_str()?.to_owned())
 }

@@ -6,6 +6,7 @@ mod ask;
 mod commands;
 mod connect;
 mod duration;
+mod editor;
 mod environment;
 mod failure;
 mod follow;

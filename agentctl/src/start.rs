@@ -210,8 +210,9 @@ fn last_words(log: &Path, from: u64) -> io::Result<String> {
     Ok(crate::render::escape::one_line(last))
 }
 
+/// A program to start.
 #[allow(clippy::disallowed_methods)] // the one place of agentctl that starts a program
-fn command(program: &Path) -> Command {
+pub fn command(program: &Path) -> Command {
     Command::new(program)
 }
 

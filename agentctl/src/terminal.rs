@@ -38,6 +38,8 @@ pub struct Keys {
     /// A file of our own on the terminal, so that standard input's flags stay as they are.
     tty: pipe::Receiver,
     before: Termios,
+    /// The start of a character that has not come whole.
+    part: Vec<u8>,
 }
 
 impl Keys {
@@ -50,7 +52,7 @@ impl Keys {
         let mut raw = before.clone();
         raw.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO);
         termios::tcsetattr(&tty, SetArg::TCSADRAIN, &raw)?;
-        let keys = Self { tty, before };
+        let keys = Self { tty, before, part: Vec::new() };
         keys.discard();
         Ok(keys)
     }
@@ -62,10 +64,13 @@ impl Keys {
 
     /// The characters of the next key press or paste. Cancel-safe.
     pub async fn next(&mut self) -> io::Result<String> {
-        let mut bytes = [0_u8; 256];
+        let mut bytes = [0_u8; 4096];
         let read = self.tty.read(&mut bytes).await?;
         match bytes.get(..read) {
-            Some(pressed) if read > 0 => Ok(String::from_utf8_lossy(pressed).into_owned()),
+            Some(pressed) if read > 0 => {
+                self.part.extend_from_slice(pressed);
+                Ok(whole(&mut self.part))
+            }
             _ => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
@@ -74,5 +79,31 @@ impl Keys {
 impl Drop for Keys {
     fn drop(&mut self) {
         let _ = termios::tcsetattr(&self.tty, SetArg::TCSADRAIN, &self.before); // the terminal may be gone
+    }
+}
+
+/// Takes the characters that are whole; what is no text counts as one that is.
+fn whole(bytes: &mut Vec<u8>) -> String {
+    let end = match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        _ => bytes.len(),
+    };
+    let whole: Vec<u8> = bytes.drain(..end).collect();
+    String::from_utf8_lossy(&whole).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole;
+
+    #[test]
+    fn a_character_that_comes_in_two_parts_is_one() {
+        let mut bytes = "aü".as_bytes().to_vec();
+        let last = bytes.pop().unwrap();
+        assert_eq!(whole(&mut bytes), "a");
+        bytes.push(last);
+        assert_eq!(whole(&mut bytes), "ü");
+        bytes.extend([0xff, b'b']);
+        assert_eq!(whole(&mut bytes), "\u{fffd}b");
     }
 }

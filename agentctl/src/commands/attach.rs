@@ -23,7 +23,7 @@ pub fn run(args: &Attach, target: &Target) -> Outcome {
         let mut live = Live::open(target).await?;
         let attached = live.attach(&session.id, args.after_seq, !args.durable).await?;
         let past_to = if args.after_seq < attached.replay_to { attached.replay_to } else { 0 };
-        let mut view = View::new(args.output, past_to);
+        let mut view = View::new(args.output, past_to).in_folder(&session.cwd);
         let mut tell_idle = args.output == AttachOutput::Text && !args.until_idle && terminal::stdout_is_terminal();
         loop {
             if args.until_idle && live.last_seq() >= attached.replay_to && !is_busy(&live, &session.id).await? {
@@ -57,6 +57,14 @@ impl View {
     pub fn new(output: AttachOutput, replay_to: u64) -> Self {
         let transcript = (output == AttachOutput::Text).then(|| Transcript::new(Screen::stdout(), DETAIL));
         Self { transcript, replay_to }
+    }
+
+    /// The same for a session of that folder.
+    pub fn in_folder(mut self, folder: &str) -> Self {
+        if let Some(transcript) = &mut self.transcript {
+            folder.clone_into(&mut transcript.folder);
+        }
+        self
     }
 
     /// Writes a dim line of the command's own after the past.

@@ -23,7 +23,7 @@ pub fn run(args: &Logs, target: &Target) -> Outcome {
     live::block_on(async {
         let mut live = Live::open(target).await?;
         let attached = live.attach(&session.id, 0, true).await?;
-        let mut view = View::new(AttachOutput::Text, attached.replay_to);
+        let mut view = View::new(AttachOutput::Text, attached.replay_to).in_folder(&session.cwd);
         loop {
             if let Item::Event(incoming) = live.next().await? {
                 view.show(&incoming)?;

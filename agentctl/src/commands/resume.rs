@@ -19,7 +19,7 @@ pub fn run(args: &Resume, target: &Target) -> Outcome {
         let interrupts = follow::interrupts()?;
         let params = SessionParams { session_id: session.id.clone() };
         let resumed = live.call::<TurnResume>(params).await.map_err(|error| live::failure(&error))?;
-        let which = Which { session: session.id, turn: resumed.turn_id, interrupts };
+        let which = Which { session: session.id, folder: session.cwd, turn: resumed.turn_id, interrupts };
         follow_turn(&args.following, live, which, false).await
     })
 }

@@ -62,7 +62,7 @@ async fn start_and_follow(args: &Run, target: &Target, place: &Place, params: Tu
     live.attach(&session.id, after_seq, args.following.output != Output::Json).await?;
     let interrupts = follow::interrupts()?;
     let started = start(&mut live, params).await?;
-    let which = Which { session: session.id.clone(), turn: started.turn_id, interrupts };
+    let which = Which { session: session.id.clone(), folder: session.cwd.clone(), turn: started.turn_id, interrupts };
     follow_turn(&args.following, live, which, started.state == TurnState::Queued).await
 }
 

@@ -3,12 +3,16 @@
 
 pub mod diff;
 pub mod escape;
+pub mod exact;
+pub mod fold;
 pub mod markdown;
+pub mod plan;
 pub mod reading_order;
 pub mod request;
 pub mod screen;
 pub mod style;
 pub mod tool;
+pub mod trace;
 pub mod transcript;
 
 pub use screen::Screen;

@@ -1,38 +1,45 @@
 //! A permission request as a person sees it. Used by `ask`, by `pending` and by the transcript.
 
-use super::diff;
-use super::escape::{one_line, visible_strict};
+use super::escape::one_line;
 use super::style::Style;
-use proto::permission::{PermissionRequest, Preview};
+use super::{diff, exact, plan};
+use proto::permission::{CommandPart, DecisionReason, PermissionRequest, Preview};
 
-/// Lines of a preview that are shown.
+/// Lines of a preview that are shown at first.
 const PREVIEW_LINES: usize = 200;
 
-/// The whole question: title, reason, and exactly what would run or change.
-pub fn lines(request: &PermissionRequest, style: Style) -> Vec<String> {
+/// A question in lines.
+pub struct Question {
+    /// Title, reason, and exactly what would run or change.
+    pub lines: Vec<String>,
+    /// The further lines of what would run or change, if it is long.
+    pub rest: Vec<String>,
+}
+
+/// The whole question. `folder` is the session's own, which needs no word.
+pub fn question(request: &PermissionRequest, folder: &str, style: Style) -> Question {
     let about = match request.preview {
         Some(Preview::Command { .. }) => one_line(&request.tool), // the command follows, whole
-        Some(Preview::Diff { .. } | Preview::Plan { .. }) | None => headline(request),
+        Some(Preview::Plan { .. }) => "A plan to approve".to_owned(),
+        Some(Preview::Diff { .. }) | None => headline(request),
     };
-    let mut out = vec![format!("{} {}", style.yellow("?"), style.bold(&about))];
-    out.push(style.dim(&format!("  {}", one_line(&request.reason.detail))));
-    match &request.preview {
-        Some(Preview::Diff { diff }) => out.extend(diff::lines(diff, style, PREVIEW_LINES, true)),
-        Some(Preview::Command { command, parts }) => {
-            out.extend(visible_strict(command).lines().map(|line| format!("  {line}")));
-            if parts.len() > 1 {
-                out.extend(parts.iter().map(|part| {
-                    let why = format!("{}: {}", one_line(&part.class), one_line(&part.why));
-                    format!("    {}  {}", one_line(&part.text), style.dim(&why))
-                }));
-            }
-        }
-        Some(Preview::Plan { plan }) => {
-            out.extend(visible_strict(plan).lines().take(PREVIEW_LINES).map(|line| format!("  {line}")));
-        }
-        None => out.extend(input_lines(request)),
+    let mut lines = vec![format!("{} {}", style.yellow("?"), style.bold(&about))];
+    let source = source_of(&request.reason);
+    lines.push(style.dim(&format!("  {} ({source})", one_line(&request.reason.detail))));
+    if !request.cwd.is_empty() && request.cwd != folder {
+        lines.push(style.yellow(&format!("  in {}", one_line(&request.cwd))));
     }
-    out
+    let mut shown = preview_lines(request, style);
+    let rest = shown.split_off(shown.len().min(PREVIEW_LINES));
+    lines.extend(shown);
+    if !rest.is_empty() {
+        lines.push(style.yellow(&format!("  … {} more lines, not shown yet", rest.len())));
+    }
+    if let Some(Preview::Command { parts, .. }) = &request.preview {
+        lines.extend(part_lines(parts, &request.reason, style));
+    }
+    lines.extend(request.notes.iter().map(|note| style.yellow(&format!("  ! {}", one_line(note)))));
+    Question { lines, rest }
 }
 
 /// `Bash: cargo test`, or the title alone if it names the tool itself.
@@ -41,15 +48,50 @@ pub fn headline(request: &PermissionRequest) -> String {
     if title.starts_with(&tool) { title } else { format!("{tool}: {title}") }
 }
 
-fn input_lines(request: &PermissionRequest) -> Vec<String> {
-    let text = serde_json::to_string_pretty(&request.input).unwrap_or_default();
-    visible_strict(&text).lines().take(PREVIEW_LINES).map(|line| format!("  {line}")).collect()
+/// Where a decision comes from: the layer, and the rule with its source.
+pub fn source_of(reason: &DecisionReason) -> String {
+    let mut out = format!("layer {}", reason.layer);
+    if let Some(rule) = &reason.rule {
+        out.push_str(&format!(" · rule {}", one_line(rule)));
+    }
+    if let Some(source) = &reason.source {
+        out.push_str(&format!(" · from {}", one_line(source)));
+    }
+    out
+}
+
+fn preview_lines(request: &PermissionRequest, style: Style) -> Vec<String> {
+    match &request.preview {
+        Some(Preview::Diff { diff }) => diff::exact_lines(diff, style),
+        Some(Preview::Command { command, .. }) => exact::block(command, style),
+        Some(Preview::Plan { plan }) => plan::lines(plan, style),
+        None => exact::block(&serde_json::to_string_pretty(&request.input).unwrap_or_default(), style),
+    }
+}
+
+/// The parts of a command, each with its class and why; none where the reason says it all.
+fn part_lines(parts: &[CommandPart], reason: &DecisionReason, style: Style) -> Vec<String> {
+    let says_no_more = parts.len() < 2 && parts.iter().all(|part| part.why == reason.detail);
+    let parts = parts.iter().filter(|_| !says_no_more);
+    parts.map(|part| part_line(part, style)).collect()
+}
+
+fn part_line(part: &CommandPart, style: Style) -> String {
+    let class = format!("{:<8}", one_line(&part.class));
+    let class = match part.class.as_str() {
+        "readonly" => style.green(&class),
+        "edits" => style.cyan(&class),
+        "deny" => style.red(&class),
+        _ => style.yellow(&class),
+    };
+    let text = part.text.replace('\n', "⏎");
+    format!("    {class}  {}  {}", exact::line(&text, style), style.dim(&one_line(&part.why)))
 }
 
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use proto::permission::{CommandPart, DecisionReason, ReasonType};
+    use proto::permission::ReasonType;
 
     /// A question about a shell command.
     pub fn request(title: &str, preview: Option<Preview>) -> PermissionRequest {
@@ -60,9 +102,7 @@ pub mod tests {
             tool_call_id: "c".into(),
             tool: "Bash".to_owned(),
             input: serde_json::json!({"command": "make"}),
-            cwd: "/w".to_owned(),
             title: title.to_owned(),
-            notes: Vec::new(),
             reason: DecisionReason {
                 kind: ReasonType::Mode,
                 layer: 9,
@@ -72,14 +112,22 @@ pub mod tests {
             },
             suggestions: Vec::new(),
             preview,
+            cwd: "/w".to_owned(),
+            notes: Vec::new(),
         }
+    }
+
+    fn lines(request: &PermissionRequest) -> Vec<String> {
+        question(request, "/w", Style::PLAIN).lines
     }
 
     #[test]
     fn a_command_is_shown_with_all_that_it_hides() {
         let command = "make\u{200b} all\r && \u{1b}[8mrm -rf x\ntrue".to_owned();
-        let shown = lines(&request("make", Some(Preview::Command { command, parts: Vec::new() })), Style::PLAIN);
-        assert_eq!(shown, ["? Bash", "  the default mode asks", "  make<U+200B> all^M && ^[[8mrm -rf x", "  true"]);
+        let shown = lines(&request("make", Some(Preview::Command { command, parts: Vec::new() })));
+        let expected =
+            ["? Bash", "  the default mode asks (layer 9)", "  1 │ make<U+200B> all^M && ^[[8mrm -rf x", "  2 │ true"];
+        assert_eq!(shown, expected);
     }
 
     #[test]
@@ -89,16 +137,44 @@ pub mod tests {
             class: class.to_owned(),
             why: "it says so".to_owned(),
         };
-        let parts = vec![part("ls", "readonly"), part("rm x", "ask")];
-        let preview = Preview::Command { command: "ls && rm x".to_owned(), parts };
-        let shown = lines(&request("Bash ls", Some(preview)), Style::PLAIN);
-        assert_eq!(shown.get(3..).unwrap(), ["    ls  readonly: it says so", "    rm x  ask: it says so"]);
+        let parts = vec![part("ls", "readonly"), part("rm\tx", "ask")];
+        let mut asked = request("Bash ls", Some(Preview::Command { command: "ls && rm\tx".to_owned(), parts }));
+        asked.cwd = "/other\u{202e}".to_owned();
+        asked.notes = vec!["the first part is a function".to_owned()];
+        let expected = [
+            "  in /other<U+202E>",
+            "  ls && rm→   x",
+            "    readonly  ls  it says so",
+            "    ask       rm→   x  it says so",
+            "  ! the first part is a function",
+        ];
+        assert_eq!(lines(&asked).get(2..).unwrap(), expected);
     }
 
     #[test]
-    fn without_a_preview_the_input_is_shown() {
-        let shown = lines(&request("Bash make", None), Style::PLAIN);
-        assert_eq!(shown.first().map(String::as_str), Some("? Bash make"));
-        assert!(shown.iter().any(|line| line.contains("\"command\": \"make\"")));
+    fn the_rule_that_asks_is_named_with_its_source() {
+        let mut asked = request("make", None);
+        asked.reason.rule = Some("Bash(make *)".to_owned());
+        asked.reason.source = Some("/w/.claude/settings.json".to_owned());
+        let expected = "  the default mode asks (layer 9 · rule Bash(make *) · from /w/.claude/settings.json)";
+        assert_eq!(lines(&asked).get(1).map(String::as_str), Some(expected));
+    }
+
+    #[test]
+    fn without_a_preview_the_whole_input_is_there() {
+        let mut asked = request("Bash make", None);
+        asked.input = serde_json::json!((0..500).collect::<Vec<_>>());
+        let question = question(&asked, "/w", Style::PLAIN);
+        assert_eq!(question.lines.first().map(String::as_str), Some("? Bash make"));
+        assert_eq!(question.lines.last().map(String::as_str), Some("  … 302 more lines, not shown yet"));
+        assert_eq!(question.rest.last().map(String::as_str), Some("  502 │ ]"));
+    }
+
+    #[test]
+    fn a_plan_is_shown_as_one() {
+        let preview = Preview::Plan { plan: "# Move it\n- first `a`".to_owned() };
+        let shown = lines(&request("Plan", Some(preview)));
+        assert_eq!(shown.first().map(String::as_str), Some("? A plan to approve"));
+        assert_eq!(shown.get(2..).unwrap(), ["  Move it", "  • first a"]);
     }
 }

@@ -1,10 +1,10 @@
 //! Where output goes: running text, lines aside, and on a terminal a few live lines below them that are
 //! redrawn in place. Written by `transcript` and `ask`. It knows no event and escapes nothing.
 
+use super::fold::{columns, fold};
 use super::style::Style;
 use crate::terminal;
 use std::io::{self, Write};
-use unicode_width::UnicodeWidthChar;
 
 /// The two outputs and the state of the cursor.
 pub struct Screen {
@@ -99,8 +99,16 @@ impl Screen {
         if self.joined {
             self.end_text()?;
         }
-        self.aside.write_all(line.as_bytes())?;
-        self.aside.write_all(b"\n")?;
+        if self.live {
+            let width = terminal::width();
+            for row in line.split('\n').flat_map(|line| fold(line, width)) {
+                self.aside.write_all(row.as_bytes())?;
+                self.aside.write_all(b"\n")?;
+            }
+        } else {
+            self.aside.write_all(line.as_bytes())?;
+            self.aside.write_all(b"\n")?;
+        }
         self.aside.flush()
     }
 
@@ -146,12 +154,11 @@ pub fn fit(line: &str, width: usize) -> String {
             out.push(c);
             continue;
         }
-        let columns = if c == '\t' { 1 } else { c.width().unwrap_or(0) };
-        if cut || used + columns > width {
+        if cut || used + columns(c) > width {
             cut = true;
             continue;
         }
-        used += columns;
+        used += columns(c);
         out.push(if c == '\t' { ' ' } else { c });
     }
     out

@@ -42,6 +42,16 @@ impl Style {
         self.wrap("36", text)
     }
 
+    /// A sign that stands in place of what cannot be shown. It leaves the colours around it as they are.
+    pub fn sign(self, text: &str) -> String {
+        if self.colour { format!("\u{1b}[7m{text}\u{1b}[27m") } else { text.to_owned() }
+    }
+
+    /// A sign that is no warning. It leaves the colours around it as they are.
+    pub fn faint(self, text: &str) -> String {
+        if self.colour { format!("\u{1b}[2m{text}\u{1b}[22m") } else { text.to_owned() }
+    }
+
     fn wrap(self, code: &str, text: &str) -> String {
         if self.colour && !text.is_empty() { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }

@@ -11,6 +11,7 @@ use crate::duration;
 use proto::content::{MessageBlock, Prompt};
 use proto::event::{AnyEvent, DeltaKind, EndReason, Ephemeral, Event, NoticeLevel, Role, ToolStatus, TurnError};
 use proto::ids::{MessageId, RequestId, SessionId, ToolCallId, TurnId};
+use proto::permission::{DecisionReason, PermissionDecision, ReasonType};
 use proto::session::Usage;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -43,6 +44,8 @@ struct Message {
 pub struct Transcript {
     /// Where it writes. `ask` writes there too.
     pub screen: Screen,
+    /// The session's folder, where it is known.
+    pub folder: String,
     order: ReadingOrder,
     detail: Detail,
     messages: HashMap<MessageId, Message>,
@@ -83,6 +86,7 @@ impl Transcript {
     pub fn new(screen: Screen, detail: Detail) -> Self {
         Self {
             screen,
+            folder: String::new(),
             order: ReadingOrder::default(),
             detail,
             messages: HashMap::new(),
@@ -111,6 +115,11 @@ impl Transcript {
     /// Notes an answer of our own: it is not told as somebody else's.
     pub fn own_answer(&mut self, request: RequestId) {
         self.own_answers.insert(request);
+    }
+
+    /// Takes that back: the answer could not be taken.
+    pub fn foreign_answer(&mut self, request: &RequestId) {
+        self.own_answers.remove(request);
     }
 
     /// Notes that a change was shown in a question and approved here.
@@ -277,19 +286,24 @@ impl Transcript {
             Event::ToolQueued { .. } | Event::ToolStarted { .. } | Event::ToolEnded { .. } => self.tool(event),
             Event::PermissionRequested { request } if self.detail.questions => {
                 let style = self.screen.style();
-                for line in request::lines(request, style) {
-                    self.line(&line)?;
-                }
+                let question = request::question(request, &self.folder, style);
+                question.lines.iter().chain(&question.rest).try_for_each(|line| self.line(line))?;
                 self.unanswered.push(request.request_id.clone());
                 Ok(())
             }
-            Event::PermissionResolved { request_id, decision, by, .. } if !self.own_answers.contains(request_id) => {
+            Event::PermissionResolved { request_id, decision, by, reason, .. } => {
                 self.unanswered.retain(|id| id != request_id);
+                let remembered = remembered(reason);
                 let word = match decision {
-                    proto::permission::PermissionDecision::Allow => "allowed",
-                    proto::permission::PermissionDecision::Deny => "denied",
+                    PermissionDecision::Allow => "allowed",
+                    PermissionDecision::Deny => "denied",
                 };
-                self.note(&format!("{word} by {}", one_line(by)))
+                match (self.own_answers.contains(request_id), remembered) {
+                    (true, None) => Ok(()),
+                    (true, Some(remembered)) => self.note(&remembered),
+                    (false, None) => self.note(&format!("{word} by {}", one_line(by))),
+                    (false, Some(remembered)) => self.note(&format!("{word} by {}, {remembered}", one_line(by))),
+                }
             }
             Event::SessionUpdated { changed } if self.own_update.as_ref() == Some(changed) => {
                 self.own_update = None;
@@ -396,7 +410,7 @@ impl Transcript {
         if !known {
             let headline = self.last_headline.take();
             let style = self.screen.style();
-            diff::lines(diff, style, DIFF_LINES, false).iter().try_for_each(|line| self.line(line))?;
+            diff::lines(diff, style, DIFF_LINES).iter().try_for_each(|line| self.line(line))?;
             self.last_headline = headline;
         }
         Ok(())
@@ -457,6 +471,16 @@ impl Transcript {
     pub fn is_denial(event: &AnyEvent) -> bool {
         matches!(event, AnyEvent::Durable(Event::ToolEnded { status: ToolStatus::Denied, .. }))
     }
+}
+
+/// Where a person's answer was written down, and as which rule.
+fn remembered(reason: &DecisionReason) -> Option<String> {
+    let rule = reason.rule.as_ref().filter(|_| reason.kind == ReasonType::User)?;
+    let place = match reason.source.as_deref() {
+        None | Some("session") => "for this session".to_owned(),
+        Some(source) => format!("in {}", one_line(source)),
+    };
+    Some(format!("remembered {place}: {}", one_line(rule)))
 }
 
 /// A line about the rarer events; none for those that say nothing to a person.

@@ -230,7 +230,7 @@ impl Chatter {
 
     async fn follow(&mut self, turn: TurnId, queued: bool, interrupts: Signal) -> Result<Next, Failure> {
         let (session, backlog) = (self.session.id.clone(), std::mem::take(&mut self.backlog));
-        let which = Which { session, turn, interrupts };
+        let which = Which { session, folder: self.session.cwd.clone(), turn, interrupts };
         let mut follow = Follow::new(&mut self.live, &mut self.transcript, which);
         follow.queued = queued;
         follow.on_ask = if terminal::can_ask() { OnAsk::Keys } else { OnAsk::Deny };

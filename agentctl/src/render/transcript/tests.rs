@@ -270,7 +270,7 @@ fn a_question_names_the_command_that_answers_it() {
         "tool": "Edit", "input": {}, "title": "Edit a", "suggestions": [], "preview": {"diff": "+new"},
         "reason": {"type": "mode", "layer": 9, "detail": "the default mode asks"}
     });
-    let text = "? Edit a\n  the default mode asks\n  +new\n  answer it with: agentctl allow r1, or: agentctl deny r1\n";
+    let text = "? Edit a\n  the default mode asks (layer 9)\n  +new\n  answer it with: agentctl allow r1, or: agentctl deny r1\n";
     assert_eq!(shown(ALL, std::slice::from_ref(&question)), text);
     assert_eq!(shown(Detail { questions: false, ..ALL }, &[question]), "");
 }

@@ -1,7 +1,9 @@
 //! One turn, from where it is to its end: shows its events, has its questions answered, and cancels it on
 //! Ctrl-C or when its time is over. Called by `run` and `chat`.
 
-use crate::ask::{self, Ask, NOBODY_TO_ASK};
+mod answers;
+
+use crate::ask::Ask;
 use crate::failure::Failure;
 use crate::live::{self, Incoming, Item, Live};
 use crate::render::Transcript;
@@ -10,9 +12,9 @@ use proto::content::MessageBlock;
 use proto::event::{AnyEvent, EndReason, Event, Role, TurnError};
 use proto::ids::{SessionId, TurnId};
 use proto::methods::{
-    CancelReason, PermissionRespond, PermissionRespondParams, TurnCancel, TurnCancelParams, TurnCancelResult,
+    CancelReason, PermissionExplainResult, PermissionRespondParams, TurnCancel, TurnCancelParams, TurnCancelResult,
 };
-use proto::permission::{PermissionDecision, PermissionRequest};
+use proto::permission::PermissionRequest;
 use proto::session::{Cost, Usage};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -73,6 +75,8 @@ pub fn interrupts() -> Result<Signal, Failure> {
 pub struct Which {
     /// The session.
     pub session: SessionId,
+    /// The session's folder.
+    pub folder: String,
     /// The turn.
     pub turn: TurnId,
     /// From before the turn started.
@@ -124,12 +128,14 @@ pub struct Follow<'a> {
 enum Done {
     Cancelled(Result<TurnCancelResult, Error>),
     Answered(Box<PermissionRespondParams>, Result<(), Error>),
+    Explained(Result<PermissionExplainResult, Error>),
 }
 
 impl<'a> Follow<'a> {
     /// A turn whose events are shown and whose questions are asked by key.
     pub fn new(live: &'a mut Live, transcript: &'a mut Transcript, which: Which) -> Self {
-        let Which { session, turn, interrupts } = which;
+        let Which { session, folder, turn, interrupts } = which;
+        transcript.folder = folder;
         Self {
             live,
             transcript,
@@ -191,7 +197,7 @@ impl<'a> Follow<'a> {
                         return Ok(Followed::Ended(end));
                     }
                 }
-                key = self.ask.key() => if self.key(&key?)? {
+                key = self.ask.key() => if self.key(&key?).await? {
                     return Ok(Followed::Left);
                 },
                 item = self.live.next() => match item? {
@@ -250,7 +256,7 @@ impl<'a> Follow<'a> {
             }
             Event::PermissionResolved { request_id, .. } => {
                 self.unsettled.retain(|request| request.request_id != *request_id);
-                self.ask.resolved(request_id, "", self.transcript)?;
+                self.ask.resolved(request_id, self.transcript)?;
             }
             Event::TurnEnded { turn_id, reason, error, usage, cost, duration_ms, structured_output }
                 if *turn_id == self.turn =>
@@ -273,60 +279,6 @@ impl<'a> Follow<'a> {
     /// Whether all that is known has been seen, so that an open question is open.
     fn is_settled(&self) -> bool {
         self.backlog.is_empty() && self.live.last_seq() >= self.replay_to
-    }
-
-    fn question(&mut self, request: &PermissionRequest) -> Result<(), Failure> {
-        match self.on_ask {
-            OnAsk::Keys => self.ask.open(request.clone(), self.transcript).map_err(|error| {
-                Failure::new(format!(
-                    "cannot ask on this terminal ({error}); answer with `agentctl allow {}`",
-                    request.request_id
-                ))
-            })?,
-            OnAsk::Deny => {
-                let title = crate::render::request::headline(request);
-                self.transcript
-                    .line(&format!("· denied, since nobody is there to ask: {title} (see --on-ask, --mode)"))?;
-                self.transcript.own_answer(request.request_id.clone());
-                let message = Some(NOBODY_TO_ASK.to_owned());
-                self.answer(PermissionRespondParams { message, stop: Some(false), ..ask::deny(&request.request_id) });
-                self.denied = true;
-            }
-            OnAsk::Wait => {}
-        }
-        Ok(())
-    }
-
-    /// Takes in a key press; whether the person leaves.
-    fn key(&mut self, pressed: &str) -> Result<bool, Failure> {
-        if self.ask.leaves(pressed) {
-            self.ask.close(self.transcript)?;
-            self.transcript.line("· the question waits")?;
-            return Ok(true);
-        }
-        if let Some(answer) = self.ask.press(pressed) {
-            self.transcript.own_answer(answer.request_id.clone());
-            if let (PermissionDecision::Allow, Some(call)) = (answer.decision, self.ask.shown_change()) {
-                self.transcript.own_diff(call);
-            }
-            let (id, said) = (answer.request_id.clone(), ask::said(&answer));
-            self.answer(answer);
-            self.ask.resolved(&id, &said, self.transcript)?;
-        }
-        self.ask.redraw(self.transcript)?;
-        Ok(false)
-    }
-
-    fn answer(&mut self, params: PermissionRespondParams) {
-        match self.live.client() {
-            Some(client) => {
-                self.calls.spawn(async move {
-                    let result = proto::client::call::<PermissionRespond>(&*client, params.clone()).await;
-                    Done::Answered(Box::new(params), result.map(|_| ()))
-                });
-            }
-            None => self.unsent.push(params),
-        }
     }
 
     fn cancel(&mut self) {
@@ -370,16 +322,13 @@ impl<'a> Follow<'a> {
                     structured_output: None,
                 }))
             }
-            Done::Answered(params, Err(error)) if live::is_disconnect(&error) => {
-                self.unsent.push(*params);
-                Ok(None)
-            }
             Done::Cancelled(Err(error)) if live::is_disconnect(&error) => Ok(None), // sent again when connected
-            Done::Cancelled(Err(error)) | Done::Answered(_, Err(error)) => {
+            Done::Cancelled(Err(error)) => {
                 self.transcript.line(&format!("! {}", live::failure(&error).message))?;
                 Ok(None)
             }
-            Done::Answered(_, Ok(())) => Ok(None),
+            Done::Answered(params, result) => self.answered(*params, result).map(|()| None),
+            Done::Explained(result) => self.explained(result).map(|()| None),
         }
     }
 }

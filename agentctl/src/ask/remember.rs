@@ -1,0 +1,172 @@
+//! "Yes, and remember it": which rule, and for how long. A part of `ask`.
+
+use super::typed::{Step, Typed};
+use crate::render::escape::one_line;
+use crate::render::style::Style;
+use proto::permission::{Remember, RuleScope, Suggestion};
+
+/// Suggestions that can be chosen by a digit.
+const CHOICES: usize = 9;
+
+/// The choice under way.
+#[derive(Debug)]
+pub struct Choice {
+    suggestions: Vec<Suggestion>,
+    /// The rules that would be written, at least one.
+    rules: Vec<String>,
+    /// The same, a line each, while they are being changed.
+    typing: Option<Typed>,
+}
+
+/// What a key press comes to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// There is more to choose.
+    More,
+    /// Back to the question.
+    Back,
+    /// This is to be remembered.
+    Done(Remember),
+}
+
+impl Choice {
+    /// A choice that starts with the first suggestion; none if nothing is suggested.
+    pub fn of(suggestions: &[Suggestion]) -> Option<Self> {
+        let rules = rules_of(suggestions.first()?);
+        Some(Self { suggestions: suggestions.to_vec(), rules, typing: None })
+    }
+
+    /// Takes in a key press.
+    pub fn press(&mut self, pressed: &str) -> Chosen {
+        if let Some(typing) = &mut self.typing {
+            match typing.press(pressed) {
+                Step::More => return Chosen::More,
+                Step::Back => {}
+                Step::Done(rules) if rules.trim().is_empty() => {}
+                Step::Done(rules) => self.rules = rules.lines().map(str::to_owned).collect(),
+            }
+            self.typing = None;
+            return Chosen::More;
+        }
+        let scope = match pressed {
+            "s" | "S" => RuleScope::Session,
+            "l" | "L" => RuleScope::Local,
+            "p" | "P" => RuleScope::Project,
+            "u" | "U" => RuleScope::User,
+            "r" | "R" => {
+                self.typing = Some(Typed::of(&self.rules.join("\n")));
+                return Chosen::More;
+            }
+            "\u{1b}" => return Chosen::Back,
+            digit => {
+                let at = digit.parse::<usize>().ok().and_then(|digit| digit.checked_sub(1));
+                if let Some(suggestion) = at.and_then(|at| self.suggestions.iter().take(CHOICES).nth(at)) {
+                    self.rules = rules_of(suggestion);
+                }
+                return Chosen::More;
+            }
+        };
+        Chosen::Done(remember(scope, &self.rules))
+    }
+
+    /// What is to be chosen.
+    pub fn lines(&self, style: Style, width: usize) -> Vec<String> {
+        if let Some(typing) = &self.typing {
+            let shown = typing.shown(style, width.saturating_sub(8));
+            return vec![format!("  rule: {shown}"), "  [Enter] take it   [Esc] leave it as it was".to_owned()];
+        }
+        let mut lines =
+            vec![format!("  yes, and from now on allow: {}", style.bold(&one_line(&self.rules.join(", "))))];
+        if self.suggestions.len() > 1 {
+            lines.extend((1..).zip(self.suggestions.iter().take(CHOICES)).map(|(number, suggestion)| {
+                let label = one_line(&suggestion.label);
+                let rule = one_line(&rules_of(suggestion).join(", "));
+                if label.contains(&rule) || label.is_empty() {
+                    format!("    [{number}] {rule}")
+                } else {
+                    format!("    [{number}] {rule}  {}", style.dim(&label))
+                }
+            }));
+        }
+        lines.push("  for  [s] this session   [l] you, in this folder   [p] all, in this folder".to_owned());
+        lines.push("       [u] you, everywhere   [r] change the rule   [Esc] back".to_owned());
+        lines
+    }
+}
+
+fn rules_of(suggestion: &Suggestion) -> Vec<String> {
+    let all = Remember::suggested(suggestion, suggestion.scope);
+    all.all().into_iter().map(str::to_owned).collect()
+}
+
+/// These rules for so long.
+pub fn remember(scope: RuleScope, rules: &[String]) -> Remember {
+    match rules {
+        [rule] => Remember::one(scope, rule),
+        rules => Remember { scope, rule: String::new(), rules: rules.to_vec() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choice() -> Choice {
+        let suggestion = |rule: &str| Suggestion::one(rule, rule, RuleScope::Local);
+        Choice::of(&[suggestion("Bash(git status)"), suggestion("Bash(git *)")]).unwrap()
+    }
+
+    fn done(scope: RuleScope, rule: &str) -> Chosen {
+        Chosen::Done(Remember::one(scope, rule))
+    }
+
+    #[test]
+    fn a_letter_says_for_how_long() {
+        for (key, scope) in
+            [("s", RuleScope::Session), ("l", RuleScope::Local), ("p", RuleScope::Project), ("u", RuleScope::User)]
+        {
+            assert_eq!(choice().press(key), done(scope, "Bash(git status)"));
+        }
+        assert_eq!(choice().press("\u{1b}"), Chosen::Back);
+        for key in ["a", "y", "\n", "ss", "0", "3", ""] {
+            assert_eq!(choice().press(key), Chosen::More, "{key:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_chooses_the_rule_and_it_can_be_changed() {
+        let mut choice = choice();
+        choice.press("2");
+        assert!(choice.lines(Style::PLAIN, 80)[0].ends_with("allow: Bash(git *)"));
+        for key in ["r", "\u{7f}\u{7f}", "log *)", "\n"] {
+            assert_eq!(choice.press(key), Chosen::More);
+        }
+        assert_eq!(choice.press("u"), done(RuleScope::User, "Bash(git log *)"));
+        for key in ["r", "x", "\u{1b}"] {
+            choice.press(key);
+        }
+        assert_eq!(choice.press("s"), done(RuleScope::Session, "Bash(git log *)"), "escape leaves it as it was");
+    }
+
+    #[test]
+    fn a_compound_command_is_remembered_by_several_rules() {
+        let mut suggestion = Suggestion::one("both parts", "Bash(make)", RuleScope::Local);
+        suggestion.rules = vec!["Bash(make)".to_owned(), "Bash(git push)".to_owned()];
+        let mut choice = Choice::of(&[suggestion]).unwrap();
+        assert!(choice.lines(Style::PLAIN, 80)[0].ends_with("allow: Bash(make), Bash(git push)"));
+        let Chosen::Done(remember) = choice.press("l") else { panic!("it is chosen") };
+        assert_eq!(remember.all(), ["Bash(make)", "Bash(git push)"]);
+        for key in ["r", "\u{17}", "\u{17}", "x)", "\n"] {
+            choice.press(key);
+        }
+        let Chosen::Done(remember) = choice.press("s") else { panic!("it is chosen") };
+        assert_eq!(remember.all().len(), 1, "{remember:?}");
+    }
+
+    #[test]
+    fn the_choice_fits_a_plain_terminal() {
+        for line in choice().lines(Style::PLAIN, 80) {
+            assert!(line.chars().count() < 80, "{line}");
+        }
+    }
+}
