@@ -46,6 +46,11 @@ pub enum Command {
     Allow(Allow),
     /// Answer a permission request with no
     Deny(Deny),
+    /// Tell what would be decided about a call, and by which layer and rule; runs nothing
+    #[command(after_help = EXPLAIN_EXITS)]
+    Explain(Explain),
+    /// Trust a folder: its settings may run hooks and helpers, and allow
+    Trust(Trust),
     /// Show a session's log as text
     Logs(Logs),
     /// Write a session's log to standard output
@@ -64,7 +69,7 @@ pub enum Command {
     Tasks(MaybeSession),
     /// List models
     Models(Json),
-    /// Read or write a setting (not supported yet)
+    /// Read or write a setting
     Config(Config),
     /// Tell how agentd is
     Status(Json),
@@ -93,6 +98,14 @@ pub enum Command {
 
 const RUN_EXITS: &str = "Exit codes: 0 completed, 1 error, 2 usage, 3 something was denied, 4 max turns, 124 timed out, \
      130 cancelled.\n\nWith no terminal to ask on, each question is denied, unless --on-ask wait is given.";
+
+const EXPLAIN_EXITS: &str =
+    "Exit codes: 0 it would run unasked, 3 it would be denied, 5 a person would be asked, 1 error, 2 usage.
+
+Examples:
+  agentctl explain Bash 'git status; rm x'
+  agentctl explain --mode acceptEdits Edit src/main.rs
+  agentctl explain WebFetch '{\"url\": \"https://example.com\", \"prompt\": \"x\"}'";
 
 /// A session that is meant: its id, a unique prefix of it, or @last (the newest of all folders)
 #[derive(Args)]
@@ -128,7 +141,7 @@ pub struct Where {
     /// The model, as provider/model
     #[arg(long, short, value_name = "MODEL", value_parser = crate::commands::model_name)]
     pub model: Option<String>,
-    /// The permission mode: default, acceptEdits, plan, auto (not supported yet), dontAsk or bypassPermissions
+    /// The permission mode: default, acceptEdits, plan, auto, dontAsk or bypassPermissions
     #[arg(long, value_parser = parse_mode, value_name = "MODE")]
     pub mode: Option<Mode>,
     /// The folder of a new session [default: this one]
@@ -331,9 +344,15 @@ pub struct Allow {
     /// The request, or a unique prefix of it
     #[arg(value_name = "REQ")]
     pub request: String,
-    /// Remember the first suggested rule
+    /// Remember the first suggested rule, or those of --rule
     #[arg(long, value_enum, value_name = "SCOPE")]
     pub remember: Option<ScopeArg>,
+    /// The rule to remember, such as 'Bash(npm run *)'; can be given several times
+    #[arg(long = "rule", value_name = "RULE", requires = "remember")]
+    pub rules: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// How long a rule is remembered.
@@ -341,11 +360,11 @@ pub struct Allow {
 pub enum ScopeArg {
     /// Until the session is closed
     Session,
-    /// In the folder's own, private settings (not supported yet)
+    /// In the folder's own, private settings
     Local,
-    /// In the folder's shared settings (not supported yet)
+    /// In the folder's shared settings
     Project,
-    /// In your settings (not supported yet)
+    /// In your settings
     User,
 }
 
@@ -368,6 +387,46 @@ pub struct Deny {
     /// What the model is told; the turn goes on with it
     #[arg(long, short, value_name = "WHY")]
     pub message: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Explain {
+    /// The tool, such as Bash or Edit
+    #[arg(value_name = "TOOL")]
+    pub tool: String,
+    /// Its input: the command of Bash, the file of Read, Edit or Write, the pattern of Glob or Grep; any input as JSON
+    #[arg(value_name = "INPUT")]
+    pub input: Vec<String>,
+    /// As in this session: its id, a unique prefix of it, or @last (the newest of all folders)
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// In this mode
+    #[arg(long, value_parser = parse_mode, value_name = "MODE")]
+    pub mode: Option<Mode>,
+    /// In this folder [default: this one]
+    #[arg(long, value_name = "DIR", conflicts_with = "session")]
+    pub cwd: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Trust {
+    /// The folder [default: this one]
+    pub path: Option<PathBuf>,
+    /// Trust it no more
+    #[arg(long, conflicts_with = "show")]
+    pub no: bool,
+    /// Only tell whether it is trusted
+    #[arg(long)]
+    pub show: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]
@@ -457,18 +516,23 @@ pub struct Config {
 
 #[derive(Subcommand)]
 pub enum ConfigAction {
-    /// Read a setting
+    /// List what is set, and in which files
+    List,
+    /// Read a setting; prints its value, and on a terminal the files that it comes from
     Get {
-        /// The setting, with dots between its parts
+        /// The setting, with dots between its parts, such as permissions.allow
         key: String,
+        /// Print an object with the value and its files
+        #[arg(long)]
+        json: bool,
     },
-    /// Write a setting
+    /// Write a setting; prints the file
     Set {
         /// The setting, with dots between its parts
         key: String,
         /// Its value: JSON, or a plain word
         value: String,
-        /// Where: user, project or local
+        /// Where: user (yours), project (the folder's, shared) or local (the folder's, yours)
         #[arg(long, default_value = "user", value_parser = ["user", "project", "local"])]
         scope: String,
     },

@@ -14,6 +14,8 @@ pub mod code {
     pub const DENIED: u8 = 3;
     /// The turn reached its limit of tool rounds.
     pub const MAX_TURNS: u8 = 4;
+    /// `explain`: a person would be asked.
+    pub const WOULD_ASK: u8 = 5;
     /// The time given was over.
     pub const TIMED_OUT: u8 = 124;
     /// The turn was cancelled.

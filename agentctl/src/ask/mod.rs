@@ -11,6 +11,7 @@ use input::Draft;
 use proto::ids::{RequestId, ToolCallId};
 use proto::methods::PermissionRespondParams;
 use proto::permission::{PermissionDecision, PermissionRequest, Preview, Remember, RuleScope};
+pub use remember::remember;
 use remember::{Choice, Chosen};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -331,7 +332,7 @@ fn answer(params: PermissionRespondParams) -> Pressed {
 }
 
 /// The rules of the first suggestion, to be remembered in a scope; none if nothing is suggested.
-pub fn remember(request: &PermissionRequest, scope: RuleScope) -> Option<Remember> {
+pub fn suggested(request: &PermissionRequest, scope: RuleScope) -> Option<Remember> {
     request.suggestions.first().map(|suggestion| Remember::suggested(suggestion, scope))
 }
 

@@ -1,26 +1,96 @@
 //! `agentctl config`: reads and writes settings.
 
-use super::print_pretty;
+use super::{folder, print, print_pretty};
 use crate::args::{Config, ConfigAction};
+use crate::connect::{CallError, Connection};
 use crate::failure::{Failure, Outcome};
+use crate::render::escape::one_line;
+use crate::render::style::Style;
 use crate::start::Target;
-use proto::methods::{ConfigGet, ConfigGetParams, ConfigSet, ConfigSetParams};
+use crate::terminal;
+use proto::ErrorKind;
+use proto::methods::{ConfigGet, ConfigGetParams, ConfigGetResult, ConfigSet, ConfigSetParams};
 use serde_json::Value;
+use std::io::{self, Write};
+
+/// What `list` lists, if it is set; the settings of permission one by one.
+const KEYS: [&str; 18] = [
+    "model",
+    "fallbackModel",
+    "smallModel",
+    "providers",
+    "permissions.defaultMode",
+    "permissions.allow",
+    "permissions.ask",
+    "permissions.deny",
+    "permissions.additionalDirectories",
+    "permissions.disableBypassPermissionsMode",
+    "hooks",
+    "sandbox",
+    "env",
+    "mcpServers",
+    "tools",
+    "limits",
+    "apiKeyHelper",
+    "autoMode",
+];
 
 /// Runs the command.
 pub fn run(args: Config, target: &Target) -> Outcome {
-    let cwd =
-        std::env::current_dir().map_err(|error| Failure::new(format!("cannot tell the current folder: {error}")))?;
-    let cwd = Some(cwd.to_string_lossy().into_owned());
+    let cwd = Some(folder(None)?);
     let mut connection = target.connect()?;
     match args.action {
-        ConfigAction::Get { key } => {
-            print_pretty(&connection.call::<ConfigGet>(ConfigGetParams { cwd, key })?.value)?;
+        ConfigAction::List => list(&mut connection, cwd.as_deref())?,
+        ConfigAction::Get { key, json } => {
+            let found = connection.call::<ConfigGet>(ConfigGetParams { cwd, key })?;
+            if json {
+                print_pretty(&found)?;
+            } else {
+                print_pretty(&found.value)?;
+                tell_files(&found)?;
+            }
         }
         ConfigAction::Set { key, value, scope } => {
             let value = serde_json::from_str(&value).unwrap_or(Value::String(value));
-            connection.call::<ConfigSet>(ConfigSetParams { scope, cwd, key, value })?;
+            let set = connection.call::<ConfigSet>(ConfigSetParams { scope, cwd, key, value })?;
+            if let Some(file) = set.file {
+                print(&format!("written to {}", one_line(&file)))?;
+            }
         }
     }
     Ok(0)
+}
+
+fn list(connection: &mut Connection, cwd: Option<&str>) -> Result<(), Failure> {
+    let style = Style { colour: terminal::stdout_is_terminal() && terminal::wants_colour() };
+    for key in KEYS {
+        let params = ConfigGetParams { cwd: cwd.map(str::to_owned), key: key.to_owned() };
+        let found = match connection.call::<ConfigGet>(params) {
+            Ok(found) => found,
+            // this agentd knows no such setting
+            Err(CallError::Refused(body)) if body.code == ErrorKind::InvalidParams.code() => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if !found.value.is_null() {
+            let from = style.dim(&format!("  ({})", one_line(&files(&found).join(", "))));
+            print(&format!("{} = {}{from}", style.bold(key), one_line(&found.value.to_string())))?;
+        }
+    }
+    Ok(())
+}
+
+/// The files that a setting comes from, the strongest first.
+pub fn files(found: &ConfigGetResult) -> Vec<&str> {
+    let strongest = found.file.iter().filter(|_| found.files.is_empty());
+    found.files.iter().chain(strongest).map(String::as_str).collect()
+}
+
+/// On a terminal; a program reads the value alone.
+fn tell_files(found: &ConfigGetResult) -> Result<(), Failure> {
+    if !terminal::stdout_is_terminal() {
+        return Ok(());
+    }
+    let files = files(found);
+    let from = if files.is_empty() { "it is set nowhere".to_owned() } else { format!("from {}", files.join(", ")) };
+    Ok(writeln!(io::stderr(), "{}", one_line(&from))?)
 }

@@ -5,6 +5,7 @@ mod chat;
 mod config;
 mod daemon;
 mod doctor;
+mod explain;
 mod export;
 mod logs;
 mod ls;
@@ -20,6 +21,7 @@ mod schema;
 mod send;
 mod session;
 mod status;
+mod trust;
 mod wait;
 
 pub use place::model_name;
@@ -31,6 +33,7 @@ use crate::start::{self, Target};
 use clap::CommandFactory;
 use proto::frame::MAX_FRAME_BYTES;
 use std::io::{self, Read, Write};
+use std::path::Path;
 
 /// Runs a command.
 pub fn run(command: Command, target: &Target) -> Outcome {
@@ -44,8 +47,10 @@ pub fn run(command: Command, target: &Target) -> Outcome {
         Command::Wait(args) => wait::run(&args, target),
         Command::Cancel(args) => session::cancel(args, target),
         Command::Pending(args) => pending::run(&args, target),
-        Command::Allow(args) => respond::allow(&args, target),
+        Command::Allow(args) => respond::allow(args, target),
         Command::Deny(args) => respond::deny(args, target),
+        Command::Explain(args) => explain::run(args, target),
+        Command::Trust(args) => trust::run(&args, target),
         Command::Logs(args) => logs::run(&args, target),
         Command::Export(args) => export::run(&args, target),
         Command::Close(args) => session::close(&args, target),
@@ -86,6 +91,16 @@ fn text_or_stdin(argument: &str) -> Result<String, Failure> {
         return Err(too_long());
     }
     String::from_utf8(bytes).map_err(|_| unread(&"it is not UTF-8"))
+}
+
+/// A folder as agentd takes it: absolute, without links; this one if none is given.
+fn folder(given: Option<&Path>) -> Result<String, Failure> {
+    let dir = given.unwrap_or(Path::new("."));
+    let dir = std::fs::canonicalize(dir)
+        .map_err(|error| Failure::new(format!("cannot use the folder {}: {error}", dir.display())))?;
+    dir.into_os_string()
+        .into_string()
+        .map_err(|dir| Failure::new(format!("cannot use the folder {}: its name is not UTF-8", dir.to_string_lossy())))
 }
 
 /// A prompt that agentd can take.

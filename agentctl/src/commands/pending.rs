@@ -7,12 +7,14 @@ use crate::connect::Connection;
 use crate::environment;
 use crate::failure::{Failure, Outcome};
 use crate::history;
-use crate::render::request::headline;
+use crate::render::escape::one_line;
+use crate::render::request::{self, headline};
+use crate::render::style::Style;
 use crate::session_ref;
 use crate::start::Target;
 use crate::terminal;
 use proto::methods::{MaybeSessionParams, PermissionList, SessionGet, SessionParams};
-use proto::permission::PermissionRequest;
+use proto::permission::{PermissionRequest, Remember};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -35,8 +37,20 @@ pub fn run(args: &Pending, target: &Target) -> Outcome {
         let id = request.request_id.as_str();
         let age = moments.get(id).map_or_else(|| "?".to_owned(), |at| age_of(at, now));
         print(&format!("{id}  {age}  {}  {}", request.session_id, headline(request)))?;
+        details(request).iter().try_for_each(|line| print(line))?;
     }
     Ok(0)
+}
+
+/// What would run or change, why it is asked, and what can be remembered.
+fn details(request: &PermissionRequest) -> Vec<String> {
+    let style = Style { colour: terminal::stdout_is_terminal() && terminal::wants_colour() };
+    let mut lines: Vec<String> = request::lines(request, "", style).into_iter().skip(1).collect();
+    lines.extend(request.suggestions.iter().map(|suggestion| {
+        let remember = Remember::suggested(suggestion, suggestion.scope);
+        style.dim(&one_line(&format!("  can be remembered: {}", remember.all().join(", "))))
+    }));
+    lines
 }
 
 /// When each request was made; the wire tells it in the log only.

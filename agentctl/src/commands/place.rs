@@ -1,5 +1,6 @@
 //! In which session `chat` and `run` work: a named one, the newest of the folder, or a new one.
 
+use super::folder;
 use crate::args::Where;
 use crate::connect::Connection;
 use crate::failure::Failure;
@@ -35,7 +36,7 @@ pub fn find(
     record: Option<PathBuf>,
     target: &Target,
 ) -> Result<Place, Failure> {
-    let cwd = folder(wanted)?;
+    let cwd = folder(wanted.cwd.as_deref())?;
     let old = match &wanted.session {
         Some(reference) => Some(session_ref::resolve(connection, reference)?),
         None if wanted.continue_last => match session_ref::newest_open(connection, &cwd)? {
@@ -103,15 +104,6 @@ pub fn update(
         metadata: None,
     };
     Ok(connection.call::<SessionUpdate>(params)?.session)
-}
-
-fn folder(wanted: &Where) -> Result<String, Failure> {
-    let dir = wanted.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
-    let dir = std::fs::canonicalize(&dir)
-        .map_err(|error| Failure::new(format!("cannot use {} as the session's folder: {error}", dir.display())))?;
-    dir.into_os_string().into_string().map_err(|dir| {
-        Failure::new(format!("cannot use {} as the session's folder: its name is not UTF-8", dir.to_string_lossy()))
-    })
 }
 
 #[cfg(test)]

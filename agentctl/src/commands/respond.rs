@@ -1,9 +1,11 @@
 //! `agentctl allow` and `agentctl deny`: permission answers from any terminal.
 
+use super::{print, print_pretty};
 use crate::args::{Allow, Deny};
 use crate::ask;
 use crate::connect::{CallError, Connection};
 use crate::failure::{Failure, Outcome};
+use crate::render::escape::one_line;
 use crate::session_ref::{Trouble, unique_prefix};
 use crate::start::Target;
 use proto::ErrorKind;
@@ -12,29 +14,39 @@ use proto::methods::{MaybeSessionParams, PermissionList, PermissionRespond, Perm
 use proto::permission::PermissionRequest;
 
 /// `agentctl allow`.
-pub fn allow(args: &Allow, target: &Target) -> Outcome {
+pub fn allow(args: Allow, target: &Target) -> Outcome {
     let mut connection = target.connect()?;
     let (id, request) = find(&mut connection, &args.request)?;
-    let rule = match (args.remember, request) {
-        (Some(scope), Some(request)) => Some(ask::remember(&request, scope.into()).ok_or_else(|| {
-            Failure::new(format!("the request {id} suggests no rule to remember; leave out --remember"))
+    let remember = match (args.remember, request) {
+        (None, _) => None,
+        (Some(scope), _) if !args.rules.is_empty() => Some(ask::remember(scope.into(), &args.rules)),
+        (Some(scope), Some(request)) => Some(ask::suggested(&request, scope.into()).ok_or_else(|| {
+            Failure::new(format!("the request {id} suggests no rule to remember; give one with --rule"))
         })?),
-        (_, None) | (None, _) => None,
+        (Some(_), None) => None, // agentd knows more to say about it
     };
-    respond(&mut connection, ask::allow(&id, rule))
+    respond(&mut connection, ask::allow(&id, remember), args.json)
 }
 
 /// `agentctl deny`.
 pub fn deny(args: Deny, target: &Target) -> Outcome {
     let mut connection = target.connect()?;
     let (id, _) = find(&mut connection, &args.request)?;
-    respond(&mut connection, PermissionRespondParams { message: args.message, ..ask::deny(&id) })
+    respond(&mut connection, PermissionRespondParams { message: args.message, ..ask::deny(&id) }, args.json)
 }
 
-fn respond(connection: &mut Connection, answer: PermissionRespondParams) -> Outcome {
-    let id = answer.request_id.clone();
+fn respond(connection: &mut Connection, answer: PermissionRespondParams, json: bool) -> Outcome {
+    let (id, remember) = (answer.request_id.clone(), answer.remember.clone());
     match connection.call::<PermissionRespond>(answer) {
-        Ok(_) => Ok(0),
+        Ok(result) => {
+            if json {
+                print_pretty(&result)?;
+            } else if let Some(remember) = remember {
+                let place = result.file.as_deref().map_or("for this session".to_owned(), |file| format!("in {file}"));
+                print(&one_line(&format!("remembered {place}: {}", remember.all().join(", "))))?;
+            }
+            Ok(0)
+        }
         Err(CallError::Refused(body)) if body.code == ErrorKind::RequestNotFound.code() => {
             Err(Failure::new(format!("no open request {id}; `agentctl pending` lists them")))
         }

@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn no_output_ever_holds_a_control_character() {
-        for code in 0..=0x10_ffff_u32 {
+        for code in (0..0x4_0000_u32).chain(0xe_0000..0xe_1000).chain(0xf_ff00..=0x10_0100) {
             if let Some(c) = char::from_u32(code) {
                 let text = format!("a{c}b");
                 let harmful = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || reorders(c);

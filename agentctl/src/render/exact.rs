@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn every_character_takes_room() {
-        for code in 0..=0x10_ffff_u32 {
+        for code in (0..0x4_0000_u32).chain(0xe_0000..0xe_1000).chain(0xf_ff00..=0x10_0100) {
             let Some(c) = char::from_u32(code).filter(|c| *c != '\n') else { continue };
             let shown = line(&format!("/{c}/"), Style::PLAIN);
             let columns: usize = shown.chars().map(|c| c.width().unwrap_or(0)).sum();

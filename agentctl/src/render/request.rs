@@ -16,8 +16,22 @@ pub struct Question {
     pub rest: Vec<String>,
 }
 
-/// The whole question. `folder` is the session's own, which needs no word.
+/// A question for the screen. `folder` is the session's own, which needs no word.
 pub fn question(request: &PermissionRequest, folder: &str, style: Style) -> Question {
+    let mut preview = preview_lines(request, style);
+    let rest = preview.split_off(preview.len().min(PREVIEW_LINES));
+    if !rest.is_empty() {
+        preview.push(style.yellow(&format!("  … {} more lines, not shown yet", rest.len())));
+    }
+    Question { lines: around(request, folder, preview, style), rest }
+}
+
+/// The whole question, however long it is.
+pub fn lines(request: &PermissionRequest, folder: &str, style: Style) -> Vec<String> {
+    around(request, folder, preview_lines(request, style), style)
+}
+
+fn around(request: &PermissionRequest, folder: &str, preview: Vec<String>, style: Style) -> Vec<String> {
     let about = match request.preview {
         Some(Preview::Command { .. }) => one_line(&request.tool), // the command follows, whole
         Some(Preview::Plan { .. }) => "A plan to approve".to_owned(),
@@ -29,17 +43,12 @@ pub fn question(request: &PermissionRequest, folder: &str, style: Style) -> Ques
     if !request.cwd.is_empty() && request.cwd != folder {
         lines.push(style.yellow(&format!("  in {}", one_line(&request.cwd))));
     }
-    let mut shown = preview_lines(request, style);
-    let rest = shown.split_off(shown.len().min(PREVIEW_LINES));
-    lines.extend(shown);
-    if !rest.is_empty() {
-        lines.push(style.yellow(&format!("  … {} more lines, not shown yet", rest.len())));
-    }
+    lines.extend(preview);
     if let Some(Preview::Command { parts, .. }) = &request.preview {
         lines.extend(part_lines(parts, &request.reason, style));
     }
     lines.extend(request.notes.iter().map(|note| style.yellow(&format!("  ! {}", one_line(note)))));
-    Question { lines, rest }
+    lines
 }
 
 /// `Bash: cargo test`, or the title alone if it names the tool itself.
@@ -118,7 +127,7 @@ pub mod tests {
     }
 
     fn lines(request: &PermissionRequest) -> Vec<String> {
-        question(request, "/w", Style::PLAIN).lines
+        super::lines(request, "/w", Style::PLAIN)
     }
 
     #[test]

@@ -286,8 +286,8 @@ impl Transcript {
             Event::ToolQueued { .. } | Event::ToolStarted { .. } | Event::ToolEnded { .. } => self.tool(event),
             Event::PermissionRequested { request } if self.detail.questions => {
                 let style = self.screen.style();
-                let question = request::question(request, &self.folder, style);
-                question.lines.iter().chain(&question.rest).try_for_each(|line| self.line(line))?;
+                let lines = request::lines(request, &self.folder, style);
+                lines.iter().try_for_each(|line| self.line(line))?;
                 self.unanswered.push(request.request_id.clone());
                 Ok(())
             }

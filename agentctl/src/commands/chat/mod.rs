@@ -3,6 +3,7 @@
 
 mod line;
 mod past;
+mod permission;
 mod slash;
 
 use super::place::{self, Place};
@@ -130,7 +131,8 @@ impl Chatter {
         let style = self.transcript.screen.style();
         self.transcript.line(&style.dim(&about))?;
         self.transcript.line(&style.dim("/help tells what you can do here"))?;
-        if let Some(running) = last.filter(|last| !last.ended && session.status != SessionStatus::Interrupted) {
+        self.warn_of_trust().await?;
+        if let Some(running) = last.filter(|last| !last.ended && self.session.status != SessionStatus::Interrupted) {
             return self.follow(running.turn, false, follow::interrupts()?).await;
         }
         while self.live.last_seq() < self.replay_to {

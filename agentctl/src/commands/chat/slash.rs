@@ -15,12 +15,15 @@ use proto::session::{Mode, SessionInfo};
 use serde_json::Value;
 
 /// What `/help` shows, and what Tab completes.
-pub const HELP: [(&str, &str); 10] = [
+pub const HELP: [(&str, &str); 13] = [
     ("/help", "this list"),
     ("/status", "how the session is"),
     ("/sessions", "the newest sessions"),
     ("/model [MODEL]", "which model answers, or the one for the next turn"),
     ("/mode [MODE]", "when you are asked, or how it is from now on"),
+    ("/permissions", "which rules count, from which files, and which questions wait"),
+    ("/explain CMD", "what would be decided about a command, and why"),
+    ("/trust [no]", "let this folder's own settings run and allow things"),
     ("/cancel", "cancel the running turn and all that wait"),
     ("/resume", "go on with a turn that a restart cut"),
     ("/rewind [N]", "list the turns, or take back N of them; N files: files too"),
@@ -71,6 +74,9 @@ impl Chatter {
                     Mode::parse(name).ok_or_else(|| Failure::new(format!("no mode {name}; /mode lists them")))?;
                 self.update(None, Some(mode)).await?;
             }
+            ("permissions", _) => self.permissions().await?,
+            ("explain", argument) => self.explain(argument).await?,
+            ("trust", argument) => self.trust(argument).await?,
             ("cancel", _) => self.cancel().await?,
             ("resume", _) => {
                 let interrupts = follow::interrupts()?;
@@ -188,8 +194,8 @@ fn meaning(mode: Mode) -> &'static str {
     match mode {
         Mode::Default => "reading runs, everything else asks",
         Mode::AcceptEdits => "file edits run too",
-        Mode::Plan => "reading only; changes are planned first",
-        Mode::Auto => "a classifier decides in place of questions (not supported yet)",
+        Mode::Plan => "reading only, until you approve a plan",
+        Mode::Auto => "a classifier decides in place of questions",
         Mode::DontAsk => "what would ask is denied",
         Mode::BypassPermissions => "nothing asks, but for what no mode can skip",
     }
