@@ -532,10 +532,42 @@ pub enum ConfigAction {
         key: String,
         /// Its value: JSON, or a plain word
         value: String,
-        /// Where: user (yours), project (the folder's, shared) or local (the folder's, yours)
-        #[arg(long, default_value = "user", value_parser = ["user", "project", "local"])]
-        scope: String,
+        /// Where
+        #[arg(long, value_enum, default_value_t)]
+        scope: FileScope,
     },
+    /// Remove a setting from a file
+    Unset {
+        /// The setting, with dots between its parts
+        key: String,
+        /// From where
+        #[arg(long, value_enum, default_value_t)]
+        scope: FileScope,
+    },
+}
+
+/// Which settings file is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum FileScope {
+    /// Yours
+    #[default]
+    User,
+    /// The folder's, for all who work in it
+    Project,
+    /// The folder's, for you alone
+    Local,
+}
+
+impl FileScope {
+    /// The name on the wire.
+    pub fn name(self) -> String {
+        let name = match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+        };
+        name.to_owned()
+    }
 }
 
 #[derive(Args)]

@@ -14,25 +14,27 @@ use serde_json::Value;
 use std::io::{self, Write};
 
 /// What `list` lists, if it is set; the settings of permission one by one.
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 20] = [
     "model",
     "fallbackModel",
     "smallModel",
     "providers",
-    "permissions.defaultMode",
-    "permissions.allow",
-    "permissions.ask",
+    "apiKeyHelper",
     "permissions.deny",
+    "permissions.ask",
+    "permissions.allow",
+    "permissions.defaultMode",
     "permissions.additionalDirectories",
     "permissions.disableBypassPermissionsMode",
+    "permissions.disableAutoMode",
+    "permissions.bypassProtectedPaths",
+    "allowManagedPermissionRulesOnly",
     "hooks",
     "sandbox",
     "env",
     "mcpServers",
     "tools",
     "limits",
-    "apiKeyHelper",
-    "autoMode",
 ];
 
 /// Runs the command.
@@ -52,13 +54,20 @@ pub fn run(args: Config, target: &Target) -> Outcome {
         }
         ConfigAction::Set { key, value, scope } => {
             let value = serde_json::from_str(&value).unwrap_or(Value::String(value));
-            let set = connection.call::<ConfigSet>(ConfigSetParams { scope, cwd, key, value })?;
-            if let Some(file) = set.file {
-                print(&format!("written to {}", one_line(&file)))?;
-            }
+            set(&mut connection, ConfigSetParams { scope: scope.name(), cwd, key, value })?;
+        }
+        ConfigAction::Unset { key, scope } => {
+            set(&mut connection, ConfigSetParams { scope: scope.name(), cwd, key, value: Value::Null })?;
         }
     }
     Ok(0)
+}
+
+fn set(connection: &mut Connection, params: ConfigSetParams) -> Result<(), Failure> {
+    match connection.call::<ConfigSet>(params)?.file {
+        Some(file) => print(&format!("written to {}", one_line(&file))),
+        None => Ok(()),
+    }
 }
 
 fn list(connection: &mut Connection, cwd: Option<&str>) -> Result<(), Failure> {

@@ -1,15 +1,19 @@
 //! `agentctl doctor`: looks at everything that a first turn needs, and says what to do where it is not so.
 //! It starts no daemon and changes nothing, but that a running daemon reads its settings again.
 
-use super::print;
-use crate::connect::Connection;
+use super::{config, folder, print, trust};
+use crate::connect::{CallError, Connection};
 use crate::environment::Environment;
 use crate::failure::{Outcome, code};
 use crate::render::escape::one_line;
 use crate::render::style::Style;
 use crate::start::{self, Target};
 use crate::terminal;
-use proto::methods::{DaemonReload, DaemonStatus, Empty, ModelInfo, ModelList, ModelListParams};
+use proto::ErrorKind;
+use proto::methods::{
+    ConfigGet, ConfigGetParams, ConfigGetResult, DaemonReload, DaemonStatus, Empty, ModelInfo, ModelList,
+    ModelListParams, TrustGet, TrustGetParams,
+};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -139,8 +143,14 @@ fn daemon(mut connection: Connection, env: &Environment) -> Vec<Finding> {
             .extend(reload.errors.iter().map(|error| warn("settings", format!("{}: {}", error.file, error.message)))),
         Err(error) => findings.push(fail("settings", error.to_string())),
     }
+    findings.push(model(&mut connection, env));
+    findings.extend(folder(None).ok().into_iter().flat_map(|here| permission(&mut connection, &here)));
+    findings
+}
+
+fn model(connection: &mut Connection, env: &Environment) -> Finding {
     let params = ModelListParams { env: Some(env.to_map()) };
-    findings.push(match connection.call::<ModelList>(params) {
+    match connection.call::<ModelList>(params) {
         Ok(list) => match list.models.iter().find(|model| model.default) {
             Some(model) if model.provider == "demo" => warn(
                 "model",
@@ -154,7 +164,34 @@ fn daemon(mut connection: Connection, env: &Environment) -> Vec<Finding> {
             None => warn("model", "none is the default; set \"model\" in settings, or give --model"),
         },
         Err(error) => fail("model", error.to_string()),
-    });
+    }
+}
+
+/// Whether this folder is trusted, and the modes that can be chosen in it.
+fn permission(connection: &mut Connection, here: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    match connection.call::<TrustGet>(TrustGetParams { path: here.to_owned() }) {
+        Ok(result) => findings.push(match trust::warning(&result) {
+            Some(_) => warn("this folder", trust::told(&result).join("; ") + "; to trust it, run: agentctl trust"),
+            None => ok("this folder", trust::told(&result).into_iter().next().unwrap_or_default()),
+        }),
+        Err(CallError::Refused(body)) if body.code == ErrorKind::MethodNotFound.code() => return findings,
+        Err(error) => findings.push(fail("this folder", error.to_string())),
+    }
+    let mut get = |key: &str| {
+        let params = ConfigGetParams { cwd: Some(here.to_owned()), key: format!("permissions.{key}") };
+        connection.call::<ConfigGet>(params).ok().filter(|found| !found.value.is_null())
+    };
+    let word = |found: &ConfigGetResult| found.value.as_str().map_or_else(|| found.value.to_string(), str::to_owned);
+    let from =
+        |found: &ConfigGetResult| config::files(found).first().map(|file| format!(" ({file})")).unwrap_or_default();
+    let start = get("defaultMode").map_or_else(
+        || "sessions start in default".to_owned(),
+        |found| format!("sessions start in {}{}", word(&found), from(&found)),
+    );
+    let switches = [("disableBypassPermissionsMode", "bypassPermissions"), ("disableAutoMode", "auto")];
+    let off = switches.iter().filter_map(|(key, mode)| Some(format!("; {mode} is turned off{}", from(&get(key)?))));
+    findings.push(ok("modes", start + &off.collect::<String>()));
     findings
 }
 

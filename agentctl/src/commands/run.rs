@@ -9,6 +9,8 @@ use crate::live::{self, Live};
 use crate::render::{Detail, Screen, Transcript};
 use crate::start::Target;
 use crate::terminal;
+use jsonrpsee::core::client::Error;
+use proto::ErrorKind;
 use proto::content::Prompt;
 use proto::event::EndReason;
 use proto::ids::{SessionId, TurnId};
@@ -35,7 +37,7 @@ pub fn run(args: Run, target: &Target) -> Outcome {
         max_turns: args.max_turns,
         output_schema: args.output_schema.clone(),
         token_budget: None,
-        on_ask: None,
+        on_ask: told_on_ask(&args),
         idempotency_key: Some(random_key()?),
     };
     if args.detach {
@@ -99,11 +101,13 @@ pub async fn follow_turn(args: &Following, mut live: Live, which: Which, queued:
 const START_TRIES: u32 = 5;
 
 /// Starts the turn; a connection lost meanwhile is no reason to start it twice or not at all.
-async fn start(live: &mut Live, params: TurnStartParams) -> Result<TurnStartResult, Failure> {
+async fn start(live: &mut Live, mut params: TurnStartParams) -> Result<TurnStartResult, Failure> {
     let mut tries = 0;
     loop {
         match live.call::<TurnStart>(params.clone()).await {
             Ok(started) => return Ok(started),
+            // an older agentd refuses what it does not know; each question is denied from here all the same
+            Err(error) if params.on_ask.is_some() && refuses_field(&error) => params.on_ask = None,
             Err(error) if live::is_disconnect(&error) && tries < START_TRIES => {
                 tries += 1;
                 live.repair().await?;
@@ -111,6 +115,11 @@ async fn start(live: &mut Live, params: TurnStartParams) -> Result<TurnStartResu
             Err(error) => return Err(live::failure(&error)),
         }
     }
+}
+
+fn refuses_field(error: &Error) -> bool {
+    let unknown = live::failure(error).message.contains("onAsk");
+    unknown && live::kind(error).as_deref() == Some(ErrorKind::InvalidParams.word())
 }
 
 fn screen(output: Output) -> Screen {
@@ -122,6 +131,12 @@ fn screen(output: Output) -> Screen {
 
 fn detail(args: &Following) -> Detail {
     Detail { prompts: false, thinking: false, questions: on_ask(args) == OnAsk::Wait, totals: false }
+}
+
+/// What agentd is told. A turn that is left alone asks whoever comes, unless it is said otherwise.
+fn told_on_ask(args: &Run) -> Option<proto::event::OnAsk> {
+    let is_followed = args.following.on_ask.is_some() || !args.detach;
+    (is_followed && on_ask(&args.following) == OnAsk::Deny).then_some(proto::event::OnAsk::Deny)
 }
 
 fn on_ask(args: &Following) -> OnAsk {

@@ -34,9 +34,14 @@ pub fn run(args: &Trust, target: &Target) -> Outcome {
     Ok(0)
 }
 
-/// The files of a folder that count only if it is trusted.
-fn files_of(folder: &str) -> Vec<&'static str> {
-    FILES.into_iter().filter(|file| Path::new(folder).join(file).is_file()).collect()
+/// The files of a folder, and of the root of its repository, that count only if it is trusted.
+fn files_of(folder: &str) -> Vec<String> {
+    let folder = Path::new(folder);
+    let own = FILES.into_iter().filter(|file| folder.join(file).is_file()).map(str::to_owned);
+    let root = folder.ancestors().skip(1).find(|above| above.join(".git").exists());
+    let root = root.filter(|_| !folder.join(".git").exists());
+    let above = root.into_iter().flat_map(|root| FILES.into_iter().map(|file| root.join(file)));
+    own.chain(above.filter(|file| file.is_file()).map(|file| one_line(&file.to_string_lossy()))).collect()
 }
 
 /// How a folder stands, for people.
@@ -83,6 +88,11 @@ mod tests {
         assert_eq!(told(&result)[0], format!("{path} is not trusted: .claude/settings.json"));
         result.trusted = true;
         assert_eq!(warning(&result), None);
+        result.path = dir.path().join("sub").to_str().unwrap().to_owned();
+        assert_eq!(files_of(&result.path), Vec::<String>::new(), "it is no repository");
+        fs::create_dir(dir.path().join(".git")).unwrap();
+        assert_eq!(files_of(&result.path), [format!("{path}/.claude/settings.json")]);
+        result.path.clone_from(&path);
         result.by = Some("/".to_owned());
         assert_eq!(told(&result), [format!("{path} is trusted, as / is: .claude/settings.json")]);
     }
