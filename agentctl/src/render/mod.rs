@@ -4,6 +4,7 @@
 pub mod diff;
 pub mod escape;
 pub mod exact;
+pub mod flow;
 pub mod fold;
 pub mod markdown;
 pub mod plan;

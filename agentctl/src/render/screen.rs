@@ -1,6 +1,7 @@
 //! Where output goes: running text, lines aside, and on a terminal a few live lines below them that are
 //! redrawn in place. Written by `transcript` and `ask`. It knows no event and escapes nothing.
 
+use super::flow::Flow;
 use super::fold::{columns, fold};
 use super::style::Style;
 use crate::terminal;
@@ -20,6 +21,8 @@ pub struct Screen {
     style: Style,
     /// Whether the text's last line is open.
     open: bool,
+    /// Where the text stands, where it is wrapped.
+    flow: Flow,
     /// How many live lines stand below the cursor's start.
     drawn: usize,
 }
@@ -55,7 +58,7 @@ impl Screen {
     /// Two outputs of the caller's own; `fancy` turns on colours and live lines.
     pub fn new(text: Box<dyn Write>, aside: Box<dyn Write>, joined: bool, fancy: bool) -> Self {
         let style = Style { colour: fancy };
-        Self { text, aside, joined, live: fancy, streams: true, style, open: false, drawn: 0 }
+        Self { text, aside, joined, live: fancy, streams: true, style, open: false, flow: Flow::default(), drawn: 0 }
     }
 
     /// The colours of the lines aside.
@@ -79,10 +82,20 @@ impl Screen {
             return Ok(());
         }
         self.erase()?;
-        self.text.write_all(text.as_bytes())?;
+        if self.wraps() {
+            let wrapped = self.flow.wrap(text, row_width());
+            self.text.write_all(wrapped.as_bytes())?;
+        } else {
+            self.text.write_all(text.as_bytes())?;
+        }
         self.text.flush()?;
         self.open = !text.ends_with('\n');
         Ok(())
+    }
+
+    /// Whether the text is seen on the terminal that the live lines are on.
+    fn wraps(&self) -> bool {
+        self.live && self.joined
     }
 
     /// Ends the text's line if it is open.
@@ -100,7 +113,7 @@ impl Screen {
             self.end_text()?;
         }
         if self.live {
-            let width = terminal::width();
+            let width = row_width();
             for row in line.split('\n').flat_map(|line| fold(line, width)) {
                 self.aside.write_all(row.as_bytes())?;
                 self.aside.write_all(b"\n")?;
@@ -112,25 +125,35 @@ impl Screen {
         self.aside.flush()
     }
 
-    /// Shows live lines in place of those before, each cut to the terminal's width.
+    /// Shows live lines in place of those before, each cut to the terminal's width; below an open line of the text.
     pub fn draw(&mut self, lines: &[String]) -> io::Result<()> {
-        if !self.live || (self.joined && self.open) {
+        if !self.live {
             return Ok(());
         }
         self.erase()?;
-        let width = terminal::width().saturating_sub(1);
-        let cut: Vec<String> = lines.iter().map(|line| fit(line, width)).collect();
-        self.aside.write_all(cut.join("\n").as_bytes())?;
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let cut: Vec<String> = lines.iter().map(|line| fit(line, row_width())).collect();
+        let below = if self.is_above() { "\n" } else { "" };
+        self.aside.write_all(format!("{below}{}", cut.join("\n")).as_bytes())?;
         self.aside.flush()?;
         self.drawn = cut.len();
         Ok(())
     }
 
-    /// Takes the live lines away.
+    /// Whether an open line of the text stands above the live lines.
+    fn is_above(&self) -> bool {
+        self.joined && self.open
+    }
+
+    /// Takes the live lines away; the cursor is where it was before them.
     pub fn erase(&mut self) -> io::Result<()> {
         if self.drawn > 0 {
-            let up = if self.drawn > 1 { format!("\u{1b}[{}A", self.drawn - 1) } else { String::new() };
-            self.aside.write_all(format!("\r{up}\u{1b}[J").as_bytes())?;
+            let (rows, column) = if self.is_above() { (self.drawn, self.flow.column) } else { (self.drawn - 1, 0) };
+            let up = if rows > 0 { format!("\u{1b}[{rows}A") } else { String::new() };
+            let right = if column > 0 { format!("\u{1b}[{column}C") } else { String::new() };
+            self.aside.write_all(format!("\r{up}{right}\u{1b}[J").as_bytes())?;
             self.aside.flush()?;
             self.drawn = 0;
         }
@@ -142,6 +165,11 @@ impl Drop for Screen {
     fn drop(&mut self) {
         let _ = self.erase(); // best effort: the terminal may be gone
     }
+}
+
+/// Columns that are used of a row: a cursor past the last one stands nowhere for certain.
+fn row_width() -> usize {
+    terminal::width().saturating_sub(1).max(1)
 }
 
 /// Cuts a line to a width in columns; colour sequences of ours count nothing and are kept whole.
@@ -215,6 +243,16 @@ pub mod tests {
         screen.draw(&["one".to_owned(), "two".to_owned()]).unwrap();
         screen.line("kept").unwrap();
         assert_eq!(paper.read(), "one\ntwo\r\u{1b}[1A\u{1b}[Jkept\n");
+    }
+
+    #[test]
+    fn live_lines_stand_below_open_text_and_give_the_cursor_back() {
+        let paper = Paper::default();
+        let mut screen = Screen::new(Box::new(paper.clone()), Box::new(paper.clone()), true, true);
+        screen.text("half").unwrap();
+        screen.draw(&["typed".to_owned()]).unwrap();
+        screen.text(" a line").unwrap();
+        assert_eq!(paper.read(), "half\ntyped\r\u{1b}[1A\u{1b}[4C\u{1b}[J a line");
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub struct Transcript {
     turn: Option<TurnId>,
     /// Turns whose prompt stands on the screen already.
     own_turns: HashSet<TurnId>,
+    /// The turn whose prompt is the last thing written.
+    fresh_prompt: Option<TurnId>,
     /// Requests that were answered here.
     own_answers: HashSet<RequestId>,
     /// Calls whose change was shown and approved here.
@@ -76,6 +78,8 @@ pub struct Transcript {
     pub paused: bool,
     /// Seconds without news, to be shown where nothing else lives.
     quiet_seconds: u64,
+    /// What is being typed, to be shown below everything.
+    pub typed: Option<String>,
 }
 
 /// Seconds without news after which a person is told that work goes on.
@@ -96,6 +100,7 @@ impl Transcript {
             open: None,
             turn: None,
             own_turns: HashSet::new(),
+            fresh_prompt: None,
             own_answers: HashSet::new(),
             own_diffs: HashSet::new(),
             own_rewinds: HashSet::new(),
@@ -104,6 +109,7 @@ impl Transcript {
             resumable: None,
             paused: false,
             quiet_seconds: 0,
+            typed: None,
         }
     }
 
@@ -191,10 +197,12 @@ impl Transcript {
     pub fn line(&mut self, line: &str) -> io::Result<()> {
         self.close_text()?;
         self.last_headline = None;
+        self.fresh_prompt = None;
         self.screen.line(line)
     }
 
-    fn draw(&mut self) -> io::Result<()> {
+    /// Draws the live lines again.
+    pub fn draw(&mut self) -> io::Result<()> {
         if self.paused || !self.screen.is_live() {
             return Ok(());
         }
@@ -204,7 +212,8 @@ impl Transcript {
         if self.quiet_seconds >= QUIET_SECONDS {
             lines.push(style.dim(&format!("  … {} s (Ctrl-C cancels)", self.quiet_seconds)));
         }
-        if lines.is_empty() { self.screen.erase() } else { self.screen.draw(&lines) }
+        lines.extend(self.typed.iter().cloned());
+        self.screen.draw(&lines)
     }
 
     fn ephemeral(&mut self, event: &Ephemeral) -> io::Result<()> {
@@ -247,6 +256,7 @@ impl Transcript {
         }
         self.open = Some((kind, block));
         self.last_headline = None;
+        self.fresh_prompt = None;
         let shown = visible(text);
         match kind {
             DeltaKind::Thinking => self.screen.text(&self.screen.style().dim(&shown)),
@@ -261,7 +271,12 @@ impl Transcript {
 
     fn durable(&mut self, event: &Event) -> io::Result<()> {
         match event {
-            Event::TurnQueued { turn_id, prompt, .. } => self.prompt(turn_id, Some(prompt), "queued: "),
+            Event::TurnQueued { turn_id, prompt, interrupts, .. } => {
+                let state = if *interrupts { "ends the turn: " } else { "queued: " };
+                self.prompt(turn_id, Some(prompt), state)?;
+                self.fresh_prompt = Some(turn_id.clone());
+                Ok(())
+            }
             Event::TurnStarted { turn_id, prompt, .. } => {
                 self.turn = Some(turn_id.clone());
                 self.prompt(turn_id, prompt.as_ref(), "")
@@ -318,7 +333,8 @@ impl Transcript {
 
     fn prompt(&mut self, turn: &TurnId, prompt: Option<&Prompt>, state: &str) -> io::Result<()> {
         self.last_headline = None;
-        if !self.detail.prompts || !self.own_turns.insert(turn.clone()) {
+        let known = self.own_turns.contains(turn) || self.fresh_prompt.as_ref() == Some(turn);
+        if !self.detail.prompts || known {
             return Ok(());
         }
         match prompt {
