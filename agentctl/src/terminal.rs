@@ -43,8 +43,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Takes the terminal. What was typed before is thrown away: nobody answers a question that they
-    /// have not read.
+    /// Takes the terminal. What was typed before comes first.
     pub fn open() -> io::Result<Self> {
         // a terminal is read as a pipe is; `unchecked` leaves out the test that it is one
         let tty = pipe::OpenOptions::new().unchecked(true).open_receiver("/dev/tty")?;
@@ -52,12 +51,10 @@ impl Keys {
         let mut raw = before.clone();
         raw.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO);
         termios::tcsetattr(&tty, SetArg::TCSADRAIN, &raw)?;
-        let keys = Self { tty, before, part: Vec::new() };
-        keys.discard();
-        Ok(keys)
+        Ok(Self { tty, before, part: Vec::new() })
     }
 
-    /// Throws away what was typed but not read.
+    /// Throws away what was typed but not read: nobody answers a question that they have not read.
     pub fn discard(&self) {
         let _ = termios::tcflush(&self.tty, FlushArg::TCIFLUSH); // nothing to throw away is fine
     }

@@ -1,5 +1,5 @@
-//! Permission questions, one at a time, answered by a key. Driven by `follow`, which sends the answers;
-//! it never calls the daemon itself.
+//! Permission questions, one at a time, answered by a key, and between them the prompts that are typed while a turn
+//! runs. Driven by `follow`, which sends the answers and the prompts; it never calls the daemon itself.
 
 mod input;
 mod remember;
@@ -16,7 +16,12 @@ use remember::{Choice, Chosen};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::io;
+use std::time::Duration;
+use tokio::time::Instant;
 use typed::{Step, Typed};
+
+/// After a key of a prompt, the next one is taken to belong to it too.
+const TYPING: Duration = Duration::from_millis(700);
 
 /// What the model is told where nobody can be asked.
 pub const NOBODY_TO_ASK: &str = "Nobody is there to ask, since agentctl runs without a terminal. Go on without it, or tell the user \
@@ -30,6 +35,10 @@ pub struct Ask {
     /// Whether a key leaves without an answer.
     pub can_leave: bool,
     keys: Option<Keys>,
+    /// The prompt that is being typed, where one can be.
+    prompt: Option<Typed>,
+    /// When the last key of a prompt was pressed.
+    last_key: Option<Instant>,
     stage: Stage,
     /// The input that is to run in place of the one that was asked about.
     edited: Option<Value>,
@@ -45,6 +54,8 @@ enum Stage {
     /// The question itself.
     #[default]
     Question,
+    /// Still the prompt that was being typed when the question came.
+    Prompt,
     /// Why not.
     Reason(Typed),
     /// What to remember.
@@ -74,9 +85,29 @@ pub enum Pressed {
     Edit,
     /// An input was edited.
     Edited(Draft),
+    /// A prompt was typed.
+    Said(String),
 }
 
 impl Ask {
+    /// Takes prompts while no question is open. `begun` is one that was being typed before.
+    pub fn take_prompts(&mut self, begun: &str) -> io::Result<()> {
+        self.prompt = Some(Typed::of(begun));
+        self.take_keys()
+    }
+
+    /// Puts a prompt back, as it could not be sent.
+    pub fn type_again(&mut self, text: &str) {
+        if let Some(prompt) = self.prompt.as_mut().filter(|prompt| prompt.is_empty()) {
+            *prompt = Typed::of(text);
+        }
+    }
+
+    /// What was typed and not sent.
+    pub fn unsent(&mut self) -> String {
+        self.prompt.take().map(|prompt| prompt.text()).unwrap_or_default()
+    }
+
     /// Whether a question stands on the screen.
     pub fn is_open(&self) -> bool {
         !self.queue.is_empty()
@@ -135,18 +166,26 @@ impl Ask {
         self.stage = Stage::Question;
         self.edited = None;
         self.rest.clear();
-        self.keys = None;
+        if self.prompt.is_none() {
+            self.keys = None;
+        }
         transcript.paused = false;
         transcript.screen.erase()
     }
 
     /// Draws the keys again below what was written since.
     pub fn redraw(&mut self, transcript: &mut Transcript) -> io::Result<()> {
-        if !self.is_open() {
+        if self.is_open() {
+            let lines = self.key_lines(transcript);
+            return transcript.screen.draw(&lines);
+        }
+        let Some(prompt) = &self.prompt else { return Ok(()) };
+        let typed = (!prompt.is_empty()).then(|| prompt_line(prompt, transcript));
+        if typed.is_none() && transcript.typed.is_none() {
             return Ok(());
         }
-        let lines = self.key_lines(transcript);
-        transcript.screen.draw(&lines)
+        transcript.typed = typed;
+        transcript.draw()
     }
 
     /// The next key press; never, while no question is open.
@@ -178,14 +217,20 @@ impl Ask {
 
     /// Whether a key press leaves, while the question waits: d, q or Ctrl-D. In a text, only Ctrl-D does.
     pub fn leaves(&self, pressed: &str) -> bool {
-        let letter = matches!(self.stage, Stage::Question) && matches!(pressed, "d" | "D" | "q" | "Q");
-        self.can_leave && self.is_open() && (letter || pressed == "\u{4}")
+        let at_question = self.is_open() && matches!(self.stage, Stage::Question);
+        let letter = at_question && matches!(pressed, "d" | "D" | "q" | "Q");
+        let idle = self.prompt.as_ref().is_some_and(Typed::is_empty);
+        self.can_leave && (letter || (pressed == "\u{4}" && (self.is_open() || idle)))
     }
 
     /// What a key press comes to.
     pub fn press(&mut self, pressed: &str) -> Option<Pressed> {
+        if !self.is_open() || matches!(self.stage, Stage::Prompt) {
+            return self.press_at_prompt(pressed);
+        }
         let id = self.shown()?.request_id.clone();
         match &mut self.stage {
+            Stage::Prompt => None,
             Stage::Question => self.press_at_question(&id, pressed),
             Stage::Reason(reason) => match reason.press(pressed) {
                 Step::More => None,
@@ -207,6 +252,25 @@ impl Ask {
                 }
             },
         }
+    }
+
+    fn press_at_prompt(&mut self, pressed: &str) -> Option<Pressed> {
+        let step = self.prompt.as_mut()?.press(pressed);
+        self.last_key = Some(Instant::now());
+        let said = match step {
+            Step::More => return None,
+            Step::Back => None,
+            Step::Done(text) => Some(Pressed::Said(text)),
+        };
+        self.prompt = Some(Typed::default());
+        self.stage = Stage::Question;
+        said
+    }
+
+    /// Whether a person is in the middle of a prompt, so that the next key is not meant for a question.
+    fn is_typing(&self) -> bool {
+        let has_begun = self.prompt.as_ref().is_some_and(|prompt| !prompt.is_empty());
+        has_begun || self.last_key.is_some_and(|pressed| pressed.elapsed() < TYPING)
     }
 
     fn press_at_question(&mut self, id: &RequestId, pressed: &str) -> Option<Pressed> {
@@ -288,12 +352,15 @@ impl Ask {
         let question = request::question(request, &transcript.folder, transcript.screen.style());
         question.lines.iter().try_for_each(|line| transcript.line(line))?;
         self.rest = question.rest;
+        self.stage = if self.is_typing() { Stage::Prompt } else { Stage::Question };
         if !transcript.screen.is_live() {
             self.key_lines(transcript).iter().try_for_each(|line| transcript.line(line))?;
         }
-        match &self.keys {
-            Some(keys) => keys.discard(),
-            None => self.take_keys()?,
+        if self.keys.is_none() {
+            self.take_keys()?;
+        }
+        if let (Stage::Question, Some(keys)) = (&self.stage, &self.keys) {
+            keys.discard();
         }
         self.redraw(transcript)
     }
@@ -302,6 +369,10 @@ impl Ask {
         let (style, width) = (transcript.screen.style(), terminal::width());
         match &self.stage {
             Stage::Question => self.question_keys(),
+            Stage::Prompt => {
+                let prompt = self.prompt.as_ref().map(|prompt| prompt_line(prompt, transcript)).unwrap_or_default();
+                vec![prompt, "  [Enter] it waits for the turn's end, and on to the question   [Esc] drop it".to_owned()]
+            }
             Stage::Reason(reason) => {
                 let prompt = "  what should it do instead? ";
                 vec![format!("{prompt}{}", reason.shown(style, width.saturating_sub(prompt.len())))]
@@ -325,6 +396,11 @@ impl Ask {
             format!("  [i] edit it   [x] explain{rest}{leave}"),
         ]
     }
+}
+
+fn prompt_line(prompt: &Typed, transcript: &Transcript) -> String {
+    let style = transcript.screen.style();
+    format!("{} {}", style.cyan("›"), prompt.shown(style, terminal::width().saturating_sub(3)))
 }
 
 fn answer(params: PermissionRespondParams) -> Pressed {

@@ -30,6 +30,16 @@ impl Typed {
         Self { at: text.len(), text }
     }
 
+    /// Whether nothing is typed.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// What is typed.
+    pub fn text(&self) -> String {
+        self.text.iter().collect()
+    }
+
     /// Takes in a key press, several, or a paste.
     pub fn press(&mut self, pressed: &str) -> Step {
         let mut chars = pressed.chars();
@@ -37,7 +47,7 @@ impl Typed {
             match c {
                 '\u{1b}' if chars.as_str().is_empty() => return Step::Back,
                 '\u{1b}' => self.escape(&sequence(&mut chars)),
-                '\r' | '\n' => return Step::Done(self.text.iter().collect()),
+                '\r' | '\n' => return Step::Done(self.text()),
                 '\u{7f}' | '\u{8}' if self.at > 0 => {
                     self.at -= 1;
                     self.text.remove(self.at);

@@ -6,39 +6,32 @@ use crate::args::{Following, OnAskArg, Output, Run};
 use crate::failure::{Failure, Outcome, code};
 use crate::follow::{self, Follow, Followed, OnAsk, TurnEnd, Which};
 use crate::live::{self, Live};
+use crate::prompt::params;
 use crate::render::{Detail, Screen, Transcript};
 use crate::start::Target;
 use crate::terminal;
 use jsonrpsee::core::client::Error;
 use proto::ErrorKind;
-use proto::content::Prompt;
 use proto::event::EndReason;
 use proto::ids::{SessionId, TurnId};
 use proto::methods::{TurnStart, TurnStartParams, TurnStartResult, TurnState};
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::Read;
 use tokio::time::Instant;
 
 /// Runs the command.
 pub fn run(args: Run, target: &Target) -> Outcome {
-    let prompt = prompt(&args.prompt)?;
+    let text = prompt(&args.prompt)?;
     let mut connection = target.connect()?;
     let mut place = place::find(&mut connection, &args.place, args.record.clone(), target)?;
     if !place.new {
         place.session = place::update(&mut connection, place.session, None, args.place.mode)?;
     }
     let params = TurnStartParams {
-        session_id: place.session.id.clone(),
-        prompt: Prompt::Text(prompt),
-        when_busy: None,
-        expected_turn_id: None,
         model: args.place.model.clone().filter(|_| !place.new), // a new session has it as its own
         max_turns: args.max_turns,
         output_schema: args.output_schema.clone(),
-        token_budget: None,
         on_ask: told_on_ask(&args),
-        idempotency_key: Some(random_key()?),
+        ..params(&place.session.id, text)?
     };
     if args.detach {
         let started = connection.call::<TurnStart>(params)?;
@@ -195,14 +188,6 @@ pub fn output_schema(given: &str) -> Result<Value, String> {
     serde_json::from_str(&text).map_err(|error| format!("the file does not hold valid JSON: {error}"))
 }
 
-/// A key that no other prompt has.
-pub fn random_key() -> Result<String, Failure> {
-    let mut bytes = [0_u8; 16];
-    let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
-    read.map_err(|error| Failure::new(format!("cannot read /dev/urandom: {error}")))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -240,10 +225,5 @@ mod tests {
         {
             assert!(output_schema(given).unwrap_err().contains(error), "{given}");
         }
-    }
-
-    #[test]
-    fn keys_differ() {
-        assert_ne!(random_key().unwrap(), random_key().unwrap());
     }
 }

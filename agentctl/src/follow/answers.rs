@@ -43,10 +43,12 @@ impl Follow<'_> {
     /// Takes in a key press; whether the person leaves.
     pub(super) async fn key(&mut self, pressed: &str) -> Result<bool, Failure> {
         if self.ask.leaves(pressed) {
+            let left = if self.ask.is_open() { "· the question waits" } else { "· the turn goes on" };
             self.ask.close(self.transcript)?;
-            self.transcript.line("· the question waits")?;
+            self.transcript.line(left)?;
             return Ok(true);
         }
+        let mut leaves = false;
         match self.ask.press(pressed) {
             Some(Pressed::Answer(answer)) => {
                 self.transcript.own_answer(answer.request_id.clone());
@@ -59,11 +61,12 @@ impl Follow<'_> {
             Some(Pressed::Explain) => self.explain(),
             Some(Pressed::ShowRest) => self.ask.show_rest(self.transcript)?,
             Some(Pressed::Edit) => self.edit().await?,
+            Some(Pressed::Said(text)) => leaves = self.said(text)?,
             Some(Pressed::Edited(draft)) => self.ask.edited(&draft, self.transcript)?,
             None => {}
         }
         self.ask.redraw(self.transcript)?;
-        Ok(false)
+        Ok(leaves)
     }
 
     pub(super) fn answer(&mut self, params: PermissionRespondParams) {
@@ -89,14 +92,9 @@ impl Follow<'_> {
             self.unsent.push(params);
             return Ok(());
         }
-        let kind = live::kind(&error);
-        if kind.as_deref() == Some(ErrorKind::AlreadyResolved.word()) {
-            let winner = live::data(&error, "by").unwrap_or_else(|| "another client".to_owned());
-            self.transcript.line(&format!("! answered already by {}", one_line(&winner)))?;
-            return Ok(());
-        }
-        self.transcript.line(&format!("! {}", one_line(&live::failure(&error).message)))?;
-        if kind.as_deref() != Some(ErrorKind::RequestNotFound.word()) {
+        let (said, is_open) = refused(&error);
+        self.transcript.line(&format!("! {said}"))?;
+        if is_open {
             self.transcript.foreign_answer(&params.request_id);
             self.ask.ask_again(&params.request_id, self.transcript)?;
         }
@@ -139,5 +137,38 @@ impl Follow<'_> {
             Err(error) => self.transcript.line(&format!("! the editor could not be run ({error})"))?,
         }
         Ok(())
+    }
+}
+
+/// What an answer was refused with, in words, and whether its question is still open.
+fn refused(error: &Error) -> (String, bool) {
+    let kind = live::kind(error);
+    let is = |other: ErrorKind| kind.as_deref() == Some(other.word());
+    if is(ErrorKind::AlreadyResolved) {
+        let winner = live::data(error, "by").unwrap_or_else(|| "another client".to_owned());
+        return (format!("answered already by {}", one_line(&winner)), false);
+    }
+    (one_line(&live::failure(error).message), !is(ErrorKind::RequestNotFound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jsonrpsee_types::ErrorObject;
+    use proto::RpcError;
+
+    fn error(error: &RpcError) -> Error {
+        let body = error.to_body();
+        Error::Call(ErrorObject::owned(body.code, body.message, body.data))
+    }
+
+    #[test]
+    fn a_lost_race_names_the_winner_and_any_other_refusal_keeps_the_question() {
+        let lost = RpcError::new(ErrorKind::AlreadyResolved, "too late").with("by", "editor\u{1b}");
+        assert_eq!(refused(&error(&lost)), ("answered already by editor^[".to_owned(), false));
+        let gone = RpcError::new(ErrorKind::RequestNotFound, "no request r");
+        assert_eq!(refused(&error(&gone)), ("no request r".to_owned(), false));
+        let wrong = RpcError::new(ErrorKind::InvalidParams, "remember.rule: no such tool");
+        assert_eq!(refused(&error(&wrong)), ("remember.rule: no such tool".to_owned(), true));
     }
 }

@@ -2,6 +2,7 @@
 //! Ctrl-C or when its time is over. Called by `run` and `chat`.
 
 mod answers;
+mod prompts;
 
 use crate::ask::Ask;
 use crate::failure::Failure;
@@ -13,6 +14,7 @@ use proto::event::{AnyEvent, EndReason, Event, Role, TurnError};
 use proto::ids::{SessionId, TurnId};
 use proto::methods::{
     CancelReason, PermissionExplainResult, PermissionRespondParams, TurnCancel, TurnCancelParams, TurnCancelResult,
+    TurnStartResult,
 };
 use proto::permission::PermissionRequest;
 use proto::session::{Cost, Usage};
@@ -120,6 +122,8 @@ pub struct Follow<'a> {
     /// Whether the turn waits for another one, so that a cancel may end it without an event.
     pub queued: bool,
     text: String,
+    /// Turns that wait for this one, in their order.
+    pub waiting: Vec<TurnId>,
     /// Answers that were lost with the connection.
     unsent: Vec<PermissionRespondParams>,
 }
@@ -129,6 +133,7 @@ enum Done {
     Cancelled(Result<TurnCancelResult, Error>),
     Answered(Box<PermissionRespondParams>, Result<(), Error>),
     Explained(Result<PermissionExplainResult, Error>),
+    Queued(String, Result<TurnStartResult, Error>),
 }
 
 impl<'a> Follow<'a> {
@@ -157,6 +162,7 @@ impl<'a> Follow<'a> {
             cancelling: false,
             queued: false,
             text: String::new(),
+            waiting: Vec::new(),
             unsent: Vec::new(),
         }
     }
@@ -246,7 +252,11 @@ impl<'a> Follow<'a> {
 
     fn durable(&mut self, event: &Event) -> Result<Option<TurnEnd>, Failure> {
         match event {
-            Event::TurnStarted { turn_id, .. } if *turn_id == self.turn => self.queued = false,
+            Event::TurnQueued { turn_id, .. } => self.waits(turn_id.clone()),
+            Event::TurnStarted { turn_id, .. } => {
+                self.queued &= *turn_id != self.turn;
+                self.waiting.retain(|waiting| waiting != turn_id);
+            }
             Event::MessageCompleted { turn_id, role: Role::Assistant, content, .. } if *turn_id == self.turn => {
                 self.text = text_of(content);
             }
@@ -271,6 +281,7 @@ impl<'a> Follow<'a> {
                     structured_output: structured_output.clone(),
                 }));
             }
+            Event::TurnEnded { turn_id, .. } => self.waiting.retain(|waiting| waiting != turn_id),
             _ => {}
         }
         Ok(None)
@@ -329,6 +340,7 @@ impl<'a> Follow<'a> {
             }
             Done::Answered(params, result) => self.answered(*params, result).map(|()| None),
             Done::Explained(result) => self.explained(result).map(|()| None),
+            Done::Queued(text, result) => self.queued_prompt(&text, result).map(|()| None),
         }
     }
 }

@@ -25,6 +25,7 @@ mod permission;
 mod pipeline;
 mod plan;
 mod protocol;
+mod questions;
 mod race;
 mod replay;
 mod requests;

@@ -32,8 +32,8 @@ pub enum Line {
 
 /// The editor.
 pub struct LineReader {
-    /// Asks the thread for a line.
-    turn: blocking::SyncSender<()>,
+    /// Asks the thread for a line that begins with a text.
+    turn: blocking::SyncSender<String>,
     lines: mpsc::Receiver<Line>,
     /// Prints above the line that is being edited; none without a terminal.
     printer: Option<Box<dyn ExternalPrinter + Send>>,
@@ -61,9 +61,9 @@ impl LineReader {
         Ok(Self { turn, lines, printer })
     }
 
-    /// Asks for a line.
-    pub fn ask(&self) {
-        let _ = self.turn.try_send(()); // one that was asked for already comes first
+    /// Asks for a line. It begins with what was typed already.
+    pub fn ask(&self, typed: String) {
+        let _ = self.turn.try_send(typed); // one that was asked for already comes first
     }
 
     /// The line that was asked for. Cancel-safe.
@@ -82,11 +82,11 @@ impl LineReader {
 fn edit(
     mut editor: Editor<Words, FileHistory>,
     history: &PathBuf,
-    turns: &blocking::Receiver<()>,
+    turns: &blocking::Receiver<String>,
     lines: &mpsc::Sender<Line>,
 ) {
-    while turns.recv().is_ok() {
-        let line = match editor.readline(PROMPT) {
+    while let Ok(typed) = turns.recv() {
+        let line = match editor.readline_with_initial(PROMPT, (&typed, "")) {
             Ok(text) => {
                 let text = text.replace("\\\n", "\n");
                 if !text.trim().is_empty() {

@@ -7,22 +7,22 @@ mod permission;
 mod slash;
 
 use super::place::{self, Place};
-use super::run::random_key;
 use crate::args::Chat;
 use crate::connect::Connection;
 use crate::failure::{Failure, Outcome};
 use crate::follow::{self, Follow, Followed, OnAsk, Which};
 use crate::history::{self, LastTurn};
 use crate::live::{self, Incoming, Item, Live};
+use crate::prompt;
 use crate::render::escape::one_line;
 use crate::render::{Detail, Screen, Transcript};
+use crate::slash as command;
 use crate::start::Target;
 use crate::terminal;
 use line::{Line, LineReader};
-use proto::content::Prompt;
 use proto::event::{AnyEvent, EndReason, Event};
 use proto::ids::TurnId;
-use proto::methods::{TurnStart, TurnStartParams, TurnState};
+use proto::methods::{TurnStart, TurnState};
 use proto::session::{SessionInfo, SessionStatus};
 use tokio::signal::unix::Signal;
 
@@ -53,6 +53,7 @@ pub fn run(args: Chat, target: &Target) -> Outcome {
             reader,
             backlog: Vec::new(),
             lost: false,
+            unsent: String::new(),
         };
         let outcome = chat.talk(args.prompt, last).await;
         chat.farewell()?;
@@ -72,6 +73,16 @@ struct Chatter {
     replay_to: u64,
     /// Whether the connection was lost while a line was typed.
     lost: bool,
+    /// What was typed while a turn ran, and not sent.
+    unsent: String,
+}
+
+/// A turn to follow.
+struct Run {
+    turn: TurnId,
+    /// Whether it has not started.
+    queued: bool,
+    interrupts: Signal,
 }
 
 /// Whether the conversation goes on.
@@ -154,7 +165,7 @@ impl Chatter {
     /// Reads a line, and keeps what happens meanwhile.
     async fn read(&mut self) -> Result<Line, Failure> {
         self.transcript.screen.end_text()?;
-        self.reader.ask();
+        self.reader.ask(std::mem::take(&mut self.unsent));
         loop {
             let room = !self.lost && self.backlog.len() < BACKLOG;
             tokio::select! {
@@ -184,7 +195,7 @@ impl Chatter {
                 }
             };
         }
-        match slash::parse(&text) {
+        match command::parse(&text) {
             Some(command) => {
                 let done = self.command(command).await;
                 self.tell(done)
@@ -203,18 +214,7 @@ impl Chatter {
 
     /// Sends a prompt and shows the turn; `seen` if the prompt stands on the screen already.
     async fn prompt(&mut self, text: String, seen: bool) -> Result<Next, Failure> {
-        let params = TurnStartParams {
-            session_id: self.session.id.clone(),
-            prompt: Prompt::Text(text),
-            when_busy: None,
-            expected_turn_id: None,
-            model: None,
-            max_turns: None,
-            output_schema: None,
-            token_budget: None,
-            on_ask: None,
-            idempotency_key: Some(random_key()?),
-        };
+        let params = prompt::params(&self.session.id, text)?;
         let interrupts = follow::interrupts()?;
         loop {
             match self.live.call::<TurnStart>(params.clone()).await {
@@ -230,17 +230,39 @@ impl Chatter {
         }
     }
 
+    /// Shows a turn to its end, and then those that have waited for it.
     async fn follow(&mut self, turn: TurnId, queued: bool, interrupts: Signal) -> Result<Next, Failure> {
+        let (mut turn, mut queued, mut interrupts) = (turn, queued, interrupts);
+        let mut waiting = Vec::new();
+        loop {
+            let next = self.follow_one(Run { turn, queued, interrupts }, &mut waiting).await?;
+            if next == Next::Leave || waiting.is_empty() {
+                return Ok(next);
+            }
+            (turn, queued, interrupts) = (waiting.remove(0), true, follow::interrupts()?);
+        }
+    }
+
+    async fn follow_one(&mut self, run: Run, waiting: &mut Vec<TurnId>) -> Result<Next, Failure> {
+        let Run { turn, queued, interrupts } = run;
         let (session, backlog) = (self.session.id.clone(), std::mem::take(&mut self.backlog));
         let which = Which { session, folder: self.session.cwd.clone(), turn, interrupts };
         let mut follow = Follow::new(&mut self.live, &mut self.transcript, which);
         follow.queued = queued;
         follow.on_ask = if terminal::can_ask() { OnAsk::Keys } else { OnAsk::Deny };
         follow.ask.can_leave = true;
+        follow.waiting = std::mem::take(waiting);
+        if follow.on_ask == OnAsk::Keys {
+            // where the keys cannot be had, what is typed is read when the turn is over
+            let _ = follow.ask.take_prompts(&std::mem::take(&mut self.unsent));
+        }
         follow.backlog = backlog.into();
         follow.replay_to = self.replay_to;
         let followed = follow.until_end().await?;
         self.backlog = std::mem::take(&mut follow.backlog).into();
+        *waiting = std::mem::take(&mut follow.waiting);
+        self.unsent = follow.ask.unsent();
+        follow.transcript.typed = None;
         match followed {
             Followed::Left => Ok(Next::Leave),
             Followed::Ended(end) => {

@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::follow;
 use crate::live;
 use crate::render::escape::one_line;
+use crate::slash::Slash;
 use proto::methods::{
     CancelReason, Method, ModelList, ModelListParams, SessionGet, SessionList, SessionListParams, SessionParams,
     SessionUpdate, SessionUpdateParams, TurnCancel, TurnCancelParams, TurnResume,
@@ -32,28 +33,13 @@ pub const HELP: [(&str, &str); 13] = [
 ];
 /// What else `/help` tells.
 const KEYS: [&str; 4] = [
-    "While a turn runs: Ctrl-C cancels, Ctrl-C twice leaves.",
-    "To say more while it runs: `agentctl send` in another terminal.",
+    "While a turn runs: Ctrl-C cancels, Ctrl-C twice or Ctrl-D leaves.",
+    "What you type while it runs waits for its end; `agentctl send` can join it.",
     "At a question: d, q or Ctrl-D leaves; the turn stays and the question waits.",
     "A line that ends with \\ goes on in the next one.",
 ];
 /// Sessions that `/sessions` shows.
 const SESSIONS: u64 = 10;
-
-/// A command with what follows it.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Slash<'a> {
-    name: &'a str,
-    argument: Option<&'a str>,
-}
-
-/// The command in a line; none if it is a prompt, as one that starts with a path is.
-pub fn parse(line: &str) -> Option<Slash<'_>> {
-    let rest = line.trim().strip_prefix('/')?;
-    let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let is_word = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic());
-    is_word.then_some(Slash { name, argument: Some(argument.trim()).filter(|argument| !argument.is_empty()) })
-}
 
 impl Chatter {
     /// Runs a slash command.
@@ -204,22 +190,6 @@ fn meaning(mode: Mode) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_slash_word_is_a_command_and_a_path_is_not() {
-        let command = |name, argument| Some(Slash { name, argument });
-        let table = [
-            ("/help", command("help", None)),
-            (" /model  a/b ", command("model", Some("a/b"))),
-            ("/nonsense", command("nonsense", None)),
-            ("/etc/hosts is odd", None),
-            ("/", None),
-            ("say /help", None),
-        ];
-        for (line, parsed) in table {
-            assert_eq!(parse(line), parsed, "{line}");
-        }
-    }
 
     #[test]
     fn help_fits_a_plain_terminal() {

@@ -1,0 +1,194 @@
+//! A question at the terminal: what a person sees of it, and what each key does.
+
+use serde_json::{Value, json};
+use std::path::Path;
+use tests::{Client, Daemon, ModelServer, Pty, Reply, binary};
+
+fn bash(command: &str) -> Value {
+    json!({"command": command})
+}
+
+fn chat(daemon: &Daemon) -> Pty {
+    Pty::start(daemon.home(), &binary("agentctl"), &["chat", "go"])
+}
+
+/// The same with a person's editor.
+fn chat_with_editor(daemon: &Daemon, editor: &str) -> Pty {
+    let (editor, agentctl) = (format!("VISUAL={editor}"), binary("agentctl"));
+    let arguments = [editor.as_str(), agentctl.to_str().unwrap(), "chat", "go"];
+    Pty::start(daemon.home(), Path::new("/usr/bin/env"), &arguments)
+}
+
+/// Leaves between two turns.
+fn leave(mut chat: Pty) {
+    chat.expect("› ");
+    chat.send("/quit\r");
+    assert_eq!(chat.wait(), Some(0));
+}
+
+#[test]
+fn every_character_of_a_command_is_shown() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let hidden = format!("touch a{}\u{202e}b\ttrue \u{200b}", " ".repeat(200));
+    model.reply(Reply::calls("t1", "Bash", &bash(&format!("{hidden}\nrm b"))));
+    let mut chat = chat(&daemon);
+    chat.expect("1 │ touch a⟨200 blanks⟩<U+202E>b→   true <U+200B>");
+    chat.expect("2 │ rm b");
+    chat.expect("[y] yes");
+    chat.send("n");
+    chat.expect("› no");
+    leave(chat);
+}
+
+#[test]
+fn yes_always_says_which_rule_and_for_how_long() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    for call in ["t1", "t2"] {
+        model.reply(Reply::calls(call, "Bash", &bash("touch a")));
+    }
+    model.reply(Reply::says("Both are done."));
+    let mut chat = chat(&daemon);
+    chat.expect("[a] yes, always");
+    chat.send("a");
+    chat.expect("from now on allow: Bash(touch a)");
+    chat.expect("[s] this session");
+    chat.send("s");
+    chat.expect("remembered for this session: Bash(touch a)");
+    let rest = chat.expect("Both are done.");
+    assert!(!rest.contains("[y]"), "it was not asked again: {rest}");
+    leave(chat);
+}
+
+#[test]
+fn what_is_edited_is_what_runs() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::calls("t1", "Bash", &bash("touch a"))).reply(Reply::says("Done."));
+    let mut chat = chat_with_editor(&daemon, "sed -i s/a$/b/");
+    chat.expect("[i] edit it");
+    chat.send("i");
+    chat.expect("this would run instead:");
+    chat.expect("-touch a");
+    chat.expect("+touch b");
+    chat.expect("[y] as edited");
+    chat.send("y");
+    chat.expect("› yes, as edited");
+    chat.expect("Done.");
+    assert!(daemon.workspace().join("b").exists() && !daemon.workspace().join("a").exists());
+    leave(chat);
+}
+
+#[test]
+fn without_an_editor_the_line_is_edited() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::calls("t1", "Bash", &bash("touch a"))).reply(Reply::says("Done."));
+    let mut chat = chat(&daemon);
+    chat.expect("[i] edit it");
+    chat.send("i");
+    chat.expect("[Enter] done");
+    chat.send("\u{7f}c\r");
+    chat.expect("+touch c");
+    chat.send("y");
+    chat.expect("Done.");
+    assert!(daemon.workspace().join("c").exists());
+    leave(chat);
+}
+
+#[test]
+fn a_reason_reaches_the_model() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::calls("t1", "Bash", &bash("npm test"))).reply(Reply::says("With bun, then."));
+    let mut chat = chat(&daemon);
+    chat.expect("[e] no, and say why");
+    chat.send("e");
+    chat.expect("what should it do instead?");
+    chat.send("use bun\r");
+    chat.expect("› no: use bun");
+    chat.expect("With bun, then.");
+    assert!(model.wait_for_request(2).tool_results()[0].1.contains("use bun"));
+    leave(chat);
+}
+
+#[test]
+fn of_two_people_the_first_answers_and_the_other_hears_of_it() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::calls("t1", "Bash", &bash("touch a"))).reply(Reply::says("Done."));
+    let mut one = chat(&daemon);
+    one.expect("[y] yes");
+    let mut two = Pty::start(daemon.home(), &binary("agentctl"), &["chat", "--session", "@last"]);
+    two.expect("[y] yes");
+    two.send("y");
+    two.expect("› yes");
+    one.expect("allowed by agentctl");
+    one.expect("Done.");
+    two.expect("Done.");
+    leave(one);
+    leave(two);
+}
+
+#[test]
+fn a_prompt_that_is_typed_while_a_turn_runs_waits_for_its_end() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::new().text("The first ").gate("g").text("answer."));
+    model.reply(Reply::says("The second answer."));
+    let mut chat = chat(&daemon);
+    chat.expect("The first");
+    chat.send("and then?\r");
+    chat.expect("› queued: and then?");
+    model.open("g");
+    chat.expect("answer.");
+    chat.expect("› and then?");
+    chat.expect("The second answer.");
+    assert!(model.wait_for_request(2).last_user_text().ends_with("and then?"));
+    leave(chat);
+}
+
+#[test]
+fn a_key_of_a_prompt_is_no_answer_to_a_question_that_comes_meanwhile() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::new().text("I ").gate("g").tool("t1", "Bash", &bash("touch a")));
+    model.reply(Reply::says("Done.")).reply(Reply::says("Yes."));
+    let mut chat = chat(&daemon);
+    chat.expect("I ");
+    chat.send("is it ready");
+    chat.expect("is it ready");
+    model.open("g");
+    chat.expect("on to the question");
+    chat.send(" yet\r");
+    chat.expect("› queued: is it ready yet");
+    let client = Client::connect(&daemon);
+    assert_eq!(client.call_ok("permission/list", &json!({}))["requests"].as_array().unwrap().len(), 1);
+    assert!(!daemon.workspace().join("a").exists());
+    chat.expect("[y] yes");
+    chat.send("y");
+    chat.expect("Done.");
+    chat.expect("Yes.");
+    assert!(daemon.workspace().join("a").exists());
+    leave(chat);
+}
+
+#[test]
+fn what_was_typed_and_not_sent_stands_in_the_next_line() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::new().text("The first ").gate("g").text("answer."));
+    model.reply(Reply::says("The second answer."));
+    let mut chat = chat(&daemon);
+    chat.expect("The first");
+    chat.send("and ");
+    chat.expect("› and");
+    model.open("g");
+    chat.expect("answer.");
+    chat.expect("› and");
+    chat.send("then?\r");
+    chat.expect("The second answer.");
+    assert!(model.wait_for_request(2).last_user_text().ends_with("and then?"));
+    leave(chat);
+}
