@@ -32,8 +32,9 @@ pub enum Chosen {
 impl Choice {
     /// A choice that starts with the first suggestion; none if nothing is suggested.
     pub fn of(suggestions: &[Suggestion]) -> Option<Self> {
+        let suggestions = distinct(suggestions);
         let rules = rules_of(suggestions.first()?);
-        Some(Self { suggestions: suggestions.to_vec(), rules, typing: None })
+        Some(Self { suggestions, rules, typing: None })
     }
 
     /// Takes in a key press.
@@ -94,7 +95,19 @@ impl Choice {
     }
 }
 
-fn rules_of(suggestion: &Suggestion) -> Vec<String> {
+/// The suggestions that differ in more than their scope, which is chosen anyway.
+pub fn distinct(suggestions: &[Suggestion]) -> Vec<Suggestion> {
+    let mut out: Vec<Suggestion> = Vec::new();
+    for suggestion in suggestions {
+        if !out.iter().any(|other| rules_of(other) == rules_of(suggestion)) {
+            out.push(suggestion.clone());
+        }
+    }
+    out
+}
+
+/// All rules of a suggestion.
+pub fn rules_of(suggestion: &Suggestion) -> Vec<String> {
     let all = Remember::suggested(suggestion, suggestion.scope);
     all.all().into_iter().map(str::to_owned).collect()
 }
@@ -113,7 +126,8 @@ mod tests {
 
     fn choice() -> Choice {
         let suggestion = |rule: &str| Suggestion::one(rule, rule, RuleScope::Local);
-        Choice::of(&[suggestion("Bash(git status)"), suggestion("Bash(git *)")]).unwrap()
+        let again = Suggestion { scope: RuleScope::Session, ..suggestion("Bash(git status)") };
+        Choice::of(&[suggestion("Bash(git status)"), again, suggestion("Bash(git *)")]).unwrap()
     }
 
     fn done(scope: RuleScope, rule: &str) -> Chosen {

@@ -3,6 +3,7 @@
 use super::ls::age_of;
 use super::{print, print_json};
 use crate::args::Pending;
+use crate::ask;
 use crate::connect::Connection;
 use crate::environment;
 use crate::failure::{Failure, Outcome};
@@ -14,7 +15,7 @@ use crate::session_ref;
 use crate::start::Target;
 use crate::terminal;
 use proto::methods::{MaybeSessionParams, PermissionList, SessionGet, SessionParams};
-use proto::permission::{PermissionRequest, Remember};
+use proto::permission::PermissionRequest;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -46,9 +47,8 @@ pub fn run(args: &Pending, target: &Target) -> Outcome {
 fn details(request: &PermissionRequest) -> Vec<String> {
     let style = Style { colour: terminal::stdout_is_terminal() && terminal::wants_colour() };
     let mut lines: Vec<String> = request::lines(request, "", style).into_iter().skip(1).collect();
-    lines.extend(request.suggestions.iter().map(|suggestion| {
-        let remember = Remember::suggested(suggestion, suggestion.scope);
-        style.dim(&one_line(&format!("  can be remembered: {}", remember.all().join(", "))))
+    lines.extend(ask::distinct(&request.suggestions).iter().map(|suggestion| {
+        style.dim(&one_line(&format!("  can be remembered: {}", ask::rules_of(suggestion).join(", "))))
     }));
     lines
 }

@@ -28,15 +28,24 @@ impl Follow<'_> {
             })?,
             OnAsk::Deny => {
                 let title = request::headline(request);
-                self.transcript
-                    .line(&format!("· denied, since nobody is there to ask: {title} (see --on-ask, --mode)"))?;
+                self.transcript.line(&format!("· denied, since nobody is there to ask: {title}"))?;
                 self.transcript.own_answer(request.request_id.clone());
                 let message = Some(NOBODY_TO_ASK.to_owned());
                 self.answer(PermissionRespondParams { message, stop: Some(false), ..ask::deny(&request.request_id) });
-                self.denied = true;
             }
             OnAsk::Wait => {}
         }
+        Ok(())
+    }
+
+    /// Notes that a call was denied. Where nobody was asked, it is told once what can be done about it.
+    pub(super) fn was_denied(&mut self) -> Result<(), Failure> {
+        if self.on_ask == OnAsk::Deny && self.show && !self.denied {
+            let style = self.transcript.screen.style();
+            self.transcript
+                .line(&style.dim("· see --on-ask and --mode, and `agentctl explain` for why it is asked"))?;
+        }
+        self.denied = true;
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use crate::live::{self, Incoming, Item, Live};
 use crate::render::Transcript;
 use jsonrpsee::core::client::Error;
 use proto::content::MessageBlock;
-use proto::event::{AnyEvent, EndReason, Event, Role, TurnError};
+use proto::event::{AnyEvent, EndReason, Event, Role, ToolStatus, TurnError};
 use proto::ids::{SessionId, TurnId};
 use proto::methods::{
     CancelReason, PermissionExplainResult, PermissionRespondParams, TurnCancel, TurnCancelParams, TurnCancelResult,
@@ -122,6 +122,8 @@ pub struct Follow<'a> {
     /// Whether the turn waits for another one, so that a cancel may end it without an event.
     pub queued: bool,
     text: String,
+    /// Prompts that are on their way.
+    sending: usize,
     /// Turns that wait for this one, in their order.
     pub waiting: Vec<TurnId>,
     /// Answers that were lost with the connection.
@@ -162,13 +164,26 @@ impl<'a> Follow<'a> {
             cancelling: false,
             queued: false,
             text: String::new(),
+            sending: 0,
             waiting: Vec::new(),
             unsent: Vec::new(),
         }
     }
 
-    /// Follows the turn to its end.
+    /// Follows the turn to its end, and has what was typed meanwhile on its way.
     pub async fn until_end(&mut self) -> Result<Followed, Failure> {
+        let followed = self.follow().await?;
+        while self.sending > 0
+            && let Some(done) = self.calls.join_next().await
+        {
+            if let Ok(done) = done {
+                self.done(done)?;
+            }
+        }
+        Ok(followed)
+    }
+
+    async fn follow(&mut self) -> Result<Followed, Failure> {
         while let Some(incoming) = self.backlog.pop_front() {
             if let Some(end) = self.event(&incoming)? {
                 self.ask.close(self.transcript)?;
@@ -260,7 +275,7 @@ impl<'a> Follow<'a> {
             Event::MessageCompleted { turn_id, role: Role::Assistant, content, .. } if *turn_id == self.turn => {
                 self.text = text_of(content);
             }
-            Event::ToolEnded { .. } if Transcript::is_denial(&AnyEvent::Durable(event.clone())) => self.denied = true,
+            Event::ToolEnded { status: ToolStatus::Denied, .. } => self.was_denied()?,
             Event::PermissionRequested { request } if self.whole_session || request.turn_id == self.turn => {
                 self.unsettled.push(request.clone());
             }

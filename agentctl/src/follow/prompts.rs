@@ -33,6 +33,7 @@ impl Follow<'_> {
             self.ask.type_again(&text);
             return Ok(self.transcript.line("! not sent, as agentd is away; Enter tries again")?);
         };
+        self.sending += 1;
         let params = prompt::params(&self.session, text.clone())?;
         self.calls.spawn(async move { Done::Queued(text, proto::client::call::<TurnStart>(&*client, params).await) });
         Ok(())
@@ -40,6 +41,7 @@ impl Follow<'_> {
 
     /// Takes in what became of a prompt. That it waits is told by its event.
     pub(super) fn queued_prompt(&mut self, text: &str, result: Result<TurnStartResult, Error>) -> Result<(), Failure> {
+        self.sending = self.sending.saturating_sub(1);
         match result {
             Ok(started) => self.waits(started.turn_id),
             Err(error) => {

@@ -13,7 +13,9 @@ pub fn lines(explained: &PermissionExplainResult, style: Style) -> Vec<String> {
         Verdict::Deny => (style.red("deny"), "it would not run"),
     };
     let mut out = vec![format!("{word}  {meaning}: {}", one_line(&explained.reason.detail))];
-    out.push(style.dim(&format!("  {}", source_of(&explained.reason))));
+    if explained.reason.rule.is_some() {
+        out.push(style.dim(&format!("  {}", source_of(&explained.reason))));
+    }
     out.extend(explained.trace.iter().map(|step| step_line(step, style)));
     out
 }

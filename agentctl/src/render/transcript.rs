@@ -9,7 +9,7 @@ use super::screen::Screen;
 use super::tool::{ToolCall, ToolEnd};
 use crate::duration;
 use proto::content::{MessageBlock, Prompt};
-use proto::event::{AnyEvent, DeltaKind, EndReason, Ephemeral, Event, NoticeLevel, Role, ToolStatus, TurnError};
+use proto::event::{AnyEvent, DeltaKind, EndReason, Ephemeral, Event, NoticeLevel, Role, TurnError};
 use proto::ids::{MessageId, RequestId, SessionId, ToolCallId, TurnId};
 use proto::permission::{DecisionReason, PermissionDecision, ReasonType};
 use proto::session::Usage;
@@ -481,11 +481,6 @@ impl Transcript {
     fn note(&mut self, text: &str) -> io::Result<()> {
         let style = self.screen.style();
         self.line(&style.dim(&format!("· {text}")))
-    }
-
-    /// Whether a status of a tool call is one that `run` counts as denied.
-    pub fn is_denial(event: &AnyEvent) -> bool {
-        matches!(event, AnyEvent::Durable(Event::ToolEnded { status: ToolStatus::Denied, .. }))
     }
 }
 

@@ -192,3 +192,73 @@ fn what_was_typed_and_not_sent_stands_in_the_next_line() {
     assert!(model.wait_for_request(2).last_user_text().ends_with("and then?"));
     leave(chat);
 }
+
+#[test]
+fn a_question_is_explained_layer_by_layer() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::calls("t1", "Bash", &bash("touch a")));
+    let mut chat = chat(&daemon);
+    chat.expect("[x] explain");
+    chat.send("x");
+    chat.expect("ask  a person would be asked");
+    chat.expect(" 1  pass ");
+    chat.expect(" 9  ask ");
+    chat.expect("[y] yes");
+    chat.send("n");
+    chat.expect("› no");
+    leave(chat);
+}
+
+#[test]
+fn a_rule_for_the_folder_needs_its_trust_and_its_file_is_named() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let command = bash("touch a");
+    model.reply(Reply::calls("t1", "Bash", &command)).reply(Reply::says("Done."));
+    let mut chat = chat(&daemon);
+    chat.expect("[a] yes, always");
+    chat.send("a");
+    chat.expect("[l] you, in this folder");
+    chat.send("l");
+    chat.expect("is not trusted");
+    chat.expect("[a] yes, always");
+    let path = daemon.workspace();
+    Client::connect(&daemon).call_ok("trust/set", &json!({"path": path, "trusted": true}));
+    chat.send("a");
+    chat.expect("[l] you, in this folder");
+    chat.send("l");
+    chat.expect("· remembered in ");
+    chat.expect("settings.local.json: Bash(touch a");
+    chat.expect("Done.");
+    let written = [".agentd", ".claude"].map(|folder| path.join(folder).join("settings.local.json"));
+    let written = written.iter().find_map(|file| std::fs::read_to_string(file).ok()).expect("the file");
+    assert!(written.contains("\"Bash(touch a"), "{written}");
+    leave(chat);
+}
+
+#[test]
+fn what_an_untrusted_folder_would_want_is_told_once_and_trusted_from_chat() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let folder = daemon.workspace().join(".claude");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("settings.json"), r#"{"permissions": {"allow": ["Bash(touch *)"]}}"#).unwrap();
+    let mut chat = Pty::start(daemon.home(), &binary("agentctl"), &["chat"]);
+    chat.expect("this folder is not trusted: of .claude/settings.json");
+    chat.expect("› ");
+    chat.send("/explain touch a\r");
+    chat.expect("a person would be asked");
+    chat.expect("› ");
+    chat.send("/trust\r");
+    chat.expect("is trusted: .claude/settings.json");
+    chat.expect("› ");
+    chat.send("/explain touch a\r");
+    chat.expect("it would run unasked");
+    chat.expect("rule Bash(touch *)");
+    chat.expect("› ");
+    chat.send("/permissions\r");
+    chat.expect("run unasked");
+    chat.expect("Bash(touch *)");
+    leave(chat);
+}

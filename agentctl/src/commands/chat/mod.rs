@@ -288,7 +288,9 @@ impl Chatter {
 
     fn farewell(&mut self) -> Result<(), Failure> {
         let id = &self.session.id;
-        Ok(self.transcript.line(&format!("· the session stays; come back with: agentctl chat --session {id}"))?)
+        // on a line of its own, as it is to be copied
+        let lines = format!("· the session stays; come back with:\n  agentctl chat --session {id}");
+        Ok(self.transcript.line(&lines)?)
     }
 }
 

@@ -42,6 +42,9 @@ impl Chatter {
             Some("?") => self.ask_for::<TrustGet>(TrustGetParams { path }).await?,
             Some(_) => return Err(Failure::new("say /trust, /trust no, or /trust ? to see how it is")),
         };
+        if argument != Some("?") {
+            self.transcript.own_update([("trusted".to_owned(), Value::Bool(result.trusted))].into_iter().collect());
+        }
         trust::told(&result).iter().try_for_each(|line| self.transcript.line(&format!("  {line}")))?;
         Ok(())
     }
