@@ -88,6 +88,11 @@ fn a_wrong_command_line_exits_2_and_says_what_is_wrong() {
         &["rpc", "session/list", "7"],
         &["completions", "tcsh"],
         &["config", "set", "key"],
+        &["config", "set", "key", "1", "--scope", "managed"],
+        &["explain"],
+        &["explain", "Bash"],
+        &["trust", "--no", "--show"],
+        &["allow", "r", "--rule", "Bash(x)"],
     ];
     for args in table {
         let (out, err) = place.expect(args, 2);
@@ -100,12 +105,16 @@ fn a_wrong_command_line_exits_2_and_says_what_is_wrong() {
 fn help_and_version_need_no_daemon() {
     let place = Place::new();
     let (help, _) = place.expect(&["--help"], 0);
-    for command in ["chat", "run", "resume", "ls", "attach", "pending", "allow", "doctor", "completions"] {
+    for command in
+        ["chat", "run", "resume", "ls", "attach", "pending", "allow", "explain", "trust", "doctor", "completions"]
+    {
         assert!(help.contains(&format!("\n  {command} ")), "{command}");
     }
     assert!(!help.contains("__detach"));
     let (help, _) = place.expect(&["run", "--help"], 0);
     assert!(help.contains("124 timed out"), "{help}");
+    let (help, _) = place.expect(&["explain", "--help"], 0);
+    assert!(help.contains("5 a person would be asked") && help.contains("'git status; rm x'"), "{help}");
     let (version, _) = place.expect(&["--version"], 0);
     assert_eq!(version.trim(), format!("agentctl {}", env!("CARGO_PKG_VERSION")));
 }

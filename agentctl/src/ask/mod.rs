@@ -388,7 +388,11 @@ impl Ask {
     fn question_keys(&self) -> Vec<String> {
         let Some(request) = self.shown() else { return Vec::new() };
         let yes = if self.edited.is_some() { "[y] as edited" } else { "[y] yes" };
-        let always = if request.suggestions.is_empty() { "" } else { "   [a] yes, always" };
+        let always = match request.preview {
+            _ if request.suggestions.is_empty() => "",
+            Some(Preview::Plan { .. }) => "   [a] and accept edits",
+            _ => "   [a] yes, always",
+        };
         let rest = if self.rest.is_empty() { "" } else { "   [v] show all" };
         let leave = if self.can_leave { "   [d] leave, it waits" } else { "" };
         vec![

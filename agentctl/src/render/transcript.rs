@@ -308,17 +308,8 @@ impl Transcript {
             }
             Event::PermissionResolved { request_id, decision, by, reason, .. } => {
                 self.unanswered.retain(|id| id != request_id);
-                let remembered = remembered(reason);
-                let word = match decision {
-                    PermissionDecision::Allow => "allowed",
-                    PermissionDecision::Deny => "denied",
-                };
-                match (self.own_answers.contains(request_id), remembered) {
-                    (true, None) => Ok(()),
-                    (true, Some(remembered)) => self.note(&remembered),
-                    (false, None) => self.note(&format!("{word} by {}", one_line(by))),
-                    (false, Some(remembered)) => self.note(&format!("{word} by {}, {remembered}", one_line(by))),
-                }
+                let own = self.own_answers.contains(request_id);
+                told_answer(*decision, by, reason, own).map_or(Ok(()), |text| self.note(&text))
             }
             Event::SessionUpdated { changed } if self.own_update.as_ref() == Some(changed) => {
                 self.own_update = None;
@@ -481,6 +472,19 @@ impl Transcript {
     fn note(&mut self, text: &str) -> io::Result<()> {
         let style = self.screen.style();
         self.line(&style.dim(&format!("· {text}")))
+    }
+}
+
+/// What is told of an answer: who gave it, unless it was given here, and what is remembered.
+fn told_answer(decision: PermissionDecision, by: &str, reason: &DecisionReason, own: bool) -> Option<String> {
+    let word = match decision {
+        PermissionDecision::Allow => "allowed",
+        PermissionDecision::Deny => "denied",
+    };
+    match (own, remembered(reason)) {
+        (true, remembered) => remembered,
+        (false, None) => Some(format!("{word} by {}", one_line(by))),
+        (false, Some(remembered)) => Some(format!("{word} by {}, {remembered}", one_line(by))),
     }
 }
 

@@ -239,6 +239,34 @@ fn a_prompt_is_shown_once_and_not_if_it_is_known() {
 }
 
 #[test]
+fn a_prompt_that_waited_is_shown_again_when_its_turn_comes() {
+    let started = json!({"type": "turn.started", "turnId": "u", "prompt": "next", "client": "x"});
+    let queued = json!({"type": "turn.queued", "turnId": "u", "prompt": "next", "client": "x"});
+    let mut interrupts = queued.clone();
+    interrupts["interrupts"] = json!(true);
+    let detail = Detail { totals: false, ..ALL };
+    let said = shown(detail, &[queued, delta(0, "text", 0, "the rest"), turn_ended("completed", None), started]);
+    assert_eq!(said, "› queued: next\nthe rest\n› next\n");
+    assert_eq!(shown(detail, &[interrupts]), "› ends the turn: next\n");
+}
+
+#[test]
+fn what_an_answer_is_remembered_as_is_told_with_its_file() {
+    let resolved = |source: &str| {
+        let reason =
+            json!({"type": "user", "layer": 9, "detail": "allowed by x", "rule": "Bash(make)", "source": source});
+        json!({"type": "permission.resolved", "requestId": "r", "decision": "allow", "by": "x", "reason": reason})
+    };
+    assert_eq!(shown(ALL, &[resolved("/w/s.json")]), "· allowed by x, remembered in /w/s.json: Bash(make)\n");
+    assert_eq!(shown(ALL, &[resolved("session")]), "· allowed by x, remembered for this session: Bash(make)\n");
+    let reason: DecisionReason = serde_json::from_value(resolved("/w/s.json")["reason"].clone()).unwrap();
+    let own = told_answer(PermissionDecision::Allow, "x", &reason, true);
+    assert_eq!(own.as_deref(), Some("remembered in /w/s.json: Bash(make)"));
+    let plain = DecisionReason { rule: None, ..reason };
+    assert_eq!(told_answer(PermissionDecision::Deny, "x", &plain, true), None);
+}
+
+#[test]
 fn nothing_that_a_model_or_tool_says_drives_the_terminal() {
     let evil = "\u{1b}]0;x\u{7}\u{1b}[2J\u{202e}";
     let mut end = ended("1", "failed", evil);
