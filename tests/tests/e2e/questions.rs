@@ -262,3 +262,31 @@ fn what_an_untrusted_folder_would_want_is_told_once_and_trusted_from_chat() {
     chat.expect("Bash(touch *)");
     leave(chat);
 }
+
+#[test]
+fn a_plan_is_read_revised_and_approved() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    for (call, plan) in [("p1", "# Move it\n- touch **a**\n- rm b"), ("p2", "# Move it\n- touch **a** only")] {
+        model.reply(Reply::calls(call, "ExitPlanMode", &json!({"plan": plan})));
+    }
+    model.reply(Reply::calls("t1", "Bash", &bash("touch a"))).reply(Reply::says("Done."));
+    let mut chat = Pty::start(daemon.home(), &binary("agentctl"), &["chat", "--mode", "plan", "go"]);
+    chat.expect("? A plan to approve");
+    chat.expect("  Move it");
+    chat.expect("• rm b");
+    chat.expect("[e] no, and say why");
+    chat.send("e");
+    chat.expect("what should it do instead?");
+    chat.send("leave b\r");
+    chat.expect("• touch a only");
+    chat.expect("[y] yes");
+    chat.send("y");
+    chat.expect("? Bash");
+    chat.expect("[y] yes");
+    chat.send("y");
+    chat.expect("Done.");
+    assert!(model.wait_for_request(2).tool_results()[0].1.contains("leave b"));
+    assert!(daemon.workspace().join("a").exists());
+    leave(chat);
+}
