@@ -19,6 +19,7 @@ mod fifo;
 mod fork;
 mod framing;
 mod full_disk;
+mod hostile;
 mod models;
 mod peers;
 mod permission;

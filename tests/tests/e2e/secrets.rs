@@ -43,16 +43,15 @@ fn shown_by_processes(daemon: &Daemon) -> Vec<String> {
     bad.map(|process| format!("{} {}", process.pid, process.command)).collect()
 }
 
-#[test]
-fn canary_secrets_stay_where_they_belong() {
-    let model = ModelServer::start();
+/// A daemon with three providers whose keys come in by three ways, and its model.
+fn with_keys(model: &ModelServer) -> Daemon {
     let url = model.url();
     let provider = |key: serde_json::Value| {
         let mut provider = json!({"api": "anthropic", "baseUrl": url, "models": [{"id": "m1"}], "headers": {"x-team": canary("header")}});
         provider.as_object_mut().unwrap().extend(key.as_object().unwrap().clone());
         provider
     };
-    let daemon = Daemon::builder().model(&model);
+    let daemon = Daemon::builder().model(model);
     let daemon = daemon
         .env("TEAM_PASS", &canary("daemon-env"))
         .env("ANTHROPIC_API_KEY", &canary("anthropic-env"))
@@ -66,6 +65,13 @@ fn canary_secrets_stay_where_they_belong() {
     fs::write(&key_file, canary("file")).unwrap();
     fs::set_permissions(&key_file, fs::Permissions::from_mode(0o600)).unwrap();
     daemon.home().settings(&json!({"providers": {"file": {"apiKeyFile": key_file}}}));
+    daemon
+}
+
+#[test]
+fn canary_secrets_stay_where_they_belong() {
+    let model = ModelServer::start();
+    let daemon = with_keys(&model);
     let client = Client::connect(&daemon);
     let listener = Client::connect(&daemon);
     client.call_ok("daemon/reload", &json!({}));

@@ -79,8 +79,8 @@ impl Walk<'_> {
     /// Whether a builtin that declares may take a value for the text of a list: it evaluates that again. A list that is
     /// written as one is none.
     pub(super) fn declares_list(&self, command: &str, arguments: &[Expanded]) -> bool {
-        let options = arguments.iter().map_while(|word| word.exact().and_then(|text| text.strip_prefix('-')));
-        let lists = options.fold(false, |lists, letters| lists || letters.contains(['a', 'A']));
+        let mut options = arguments.iter().map_while(|word| word.exact().and_then(|text| text.strip_prefix('-')));
+        let lists = options.any(|letters| letters.contains(['a', 'A']));
         let is_list =
             |name: &str| lists || matches!(self.state.get(name), Some(Value::List(_) | Value::Unknown { .. }));
         DECLARING.contains(&command)
