@@ -18,7 +18,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     table("zcat gzcat", GZIP.reads()),
     table("bzcat", BZIP2.reads()),
     table("xzcat lzcat", XZ.reads()),
-    table("zstdcat", ZSTD.reads()),
+    code("zstdcat", zstdcat),
     code("cpio", cpio),
     code("7z 7za 7zr 7zz", seven_zip),
 ];
@@ -38,13 +38,13 @@ const XZ: Options = options(
 const ZSTD: Options =
     options("cdfkqtlvT?#", "stdout decompress uncompress force keep quiet test list verbose threads? long?");
 
-/// A compressor replaces its files unless it is told to write to standard output, to list or to test.
+/// A compressor replaces its files unless it is told to write to standard output, or last of all to list or to test:
+/// of what it is to do, the last word counts (`xz -t -d a.xz` unpacks and removes).
 fn compressor(options: Options, name: &str, args: &[Arg]) -> Judgement {
     match options.parse(name, args) {
-        Ok(parsed)
-            if !parsed.options.is_empty() && !parsed.has(&["c", "l", "t", "stdout", "to-stdout", "list", "test"]) =>
-        {
-            Judgement::Unknown(format!("{name} replaces files unless it is given -c, -l or -t"))
+        Ok(parsed) if goes_on(&parsed) => Judgement::Unknown(format!("{name} {GOES_ON}")),
+        Ok(parsed) if !parsed.options.is_empty() && !keeps_files(&parsed) => {
+            Judgement::Unknown(format!("{name} replaces files unless it is given -c, or -l or -t at the end"))
         }
         Ok(parsed) if parsed.options.is_empty() && !parsed.operands.is_empty() => {
             Judgement::Unknown(format!("{name} replaces files unless it is given -c, -l or -t"))
@@ -53,11 +53,32 @@ fn compressor(options: Options, name: &str, args: &[Arg]) -> Judgement {
     }
 }
 
-/// `tar` lists. Letters may stand without a dash in the first word; each that takes a value takes the next word then.
+fn zstdcat(name: &str, args: &[Arg]) -> Judgement {
+    match ZSTD.parse(name, args) {
+        Ok(parsed) if goes_on(&parsed) => Judgement::Unknown(format!("{name} {GOES_ON}")),
+        _ => ZSTD.reads().judge(name, args),
+    }
+}
+
+const GOES_ON: &str = "reads what follows a number of threads as further options";
+
+/// zstd goes on behind the number with further letters: `zstd -c -T4o out` writes to `out`.
+fn goes_on(parsed: &Parsed) -> bool {
+    let is_number = |value: &Arg| matches!(value, Arg::Literal(text) if text.bytes().all(|byte| byte.is_ascii_digit()));
+    parsed.values(&["T"]).any(|threads| !is_number(threads))
+}
+
+fn keeps_files(parsed: &Parsed) -> bool {
+    const TASKS: &[&str] = &["d", "z", "l", "t", "decompress", "uncompress", "list", "test"];
+    let task = parsed.options.iter().rev().map(|option| option.name).find(|name| TASKS.contains(name));
+    parsed.has(&["c", "stdout", "to-stdout"]) || matches!(task, Some("l" | "t" | "list" | "test"))
+}
+
+/// `tar` lists, or writes what it unpacks to standard output. Letters may stand without a dash in the first word; each that takes a value takes the next word then.
 fn tar(name: &str, args: &[Arg]) -> Judgement {
     const TAR: Options = options(
-        "tvzjJaf:RC:",
-        "list verbose gzip gunzip ungzip bzip2 xz lzma zstd auto-compress file= exclude= full-time numeric-owner \
+        "txOvzjJaf:RC:",
+        "list extract get to-stdout verbose gzip gunzip ungzip bzip2 xz lzma zstd auto-compress file= exclude= full-time numeric-owner \
          strip-components= wildcards no-wildcards anchored no-anchored ignore-case block-number totals utc \
          show-transformed-names show-stored-names quoting-style= force-local occurrence? one-file-system directory=",
     );
@@ -65,7 +86,7 @@ fn tar(name: &str, args: &[Arg]) -> Judgement {
     if let Some(Arg::Literal(first)) = words.first_mut()
         && !first.starts_with('-')
     {
-        if !is_old_listing(first) {
+        if !are_old_letters(first) {
             return Judgement::Unknown(format!("{name} {first} is not known to be harmless"));
         }
         let flags: String = first.chars().filter(|letter| *letter != 'f').collect();
@@ -75,13 +96,16 @@ fn tar(name: &str, args: &[Arg]) -> Judgement {
         Ok(parsed) => parsed,
         Err(_) => return TAR.judge(name, &words),
     };
-    if !parsed.has(&["t", "list"]) {
-        return Judgement::Unknown(format!("{name} without t is not known to be harmless"));
-    }
+    let to_stdout = parsed.has(&["O", "to-stdout"]);
+    let doing = match (parsed.has(&["t", "list"]), parsed.has(&["x", "extract", "get"])) {
+        (true, false) => Doing::List,
+        (false, true) if to_stdout => Doing::Read,
+        _ => return Judgement::Unknown(format!("{name} without t, or x with O, is not known to be harmless")),
+    };
     if let Some(remote) = parsed.values(&["f", "file"]).find(|file| !is_local(file)) {
         return Judgement::Unknown(format!("{name} may ask another machine for {}", shown(remote)));
     }
-    known(Class::ReadOnly, Doing::List, archives(&parsed))
+    known(Class::ReadOnly, doing, archives(&parsed))
 }
 
 fn archives(parsed: &Parsed) -> Vec<super::PathArg> {
@@ -89,9 +113,9 @@ fn archives(parsed: &Parsed) -> Vec<super::PathArg> {
 }
 
 /// Letters without a dash, of which one at most takes a value, and takes it from the next word wherever it stands.
-fn is_old_listing(letters: &str) -> bool {
-    letters.contains('t')
-        && letters.chars().all(|letter| "tvzjJaRf".contains(letter))
+fn are_old_letters(letters: &str) -> bool {
+    letters.contains(['t', 'x'])
+        && letters.chars().all(|letter| "txOvzjJaRf".contains(letter))
         && letters.chars().filter(|letter| *letter == 'f').count() <= 1
 }
 
@@ -216,6 +240,25 @@ mod tests {
     }
 
     #[test]
+    fn tar_unpacks_to_standard_output() {
+        only_read(&[
+            "tar -xOf a.tar b",
+            "tar xOzf a.tgz b/c",
+            "tar xfO a.tar",
+            "tar --extract --to-stdout --file=a.tar b",
+        ]);
+        ask(&[
+            "tar xf a.tar -C x",
+            "tar -Of a.tar",
+            "tar -xtOf a.tar",
+            "tar xOf host:a.tar",
+            "tar -xOf a --to-command=x",
+        ]);
+        ask(&["tar -xOf a -I ./x", "tar xOf a *", "tar -xOf a --listed-incremental=x", "tar cOf a b", "tar -xf O a"]);
+        assert_eq!(paths("tar -xOf a.tar b"), ["Read a.tar"]);
+    }
+
+    #[test]
     fn unzip_lists() {
         only_read(&[
             "unzip -l a.zip",
@@ -268,6 +311,17 @@ mod tests {
             "zstd -c a -o b",
             "bzip2 a",
         ]);
+        only_read(&[
+            "xz -dt a.xz",
+            "bzip2 -d -t a.bz2",
+            "zstd -td -c a",
+            "gzip -dl a.gz",
+            "zstd --decompress --test a",
+        ]);
+        ask(&["xz -t -d a.xz", "xz -td a.xz", "xz -l -z a", "xz --test --decompress a", "bzip2 -t -d a", "zstd -ld a"]);
+        only_read(&["zstd -dc -T0 a.zst", "zstd -T4 -c a", "xz -T 0 -c a"]);
+        ask(&["zstd -dc -T4o out a.zst", "zstd -T0o out -c a", "zstd -c -T… a", "zstdcat -T1o x a"]);
+        ask(&["zstd --list -d a", "pigz -td a.gz", "unxz -l --uncompress a"]);
         ask(&["zstdcat a -o b", "zstdcat *", "zstd -c -T -o x a", "xz --files=x -c", "gzip … -c", "gzip -- -c"]);
         assert_eq!(paths("gzip -dc a.gz"), ["Read a.gz"]);
     }
