@@ -1,7 +1,7 @@
 //! Programs that show files page by page, in colours, as bytes, or counted. Without a terminal none waits for keys.
 //! Called by the dispatch.
 
-use super::options::{Options, options, refused};
+use super::options::{Options, options, refused, shown};
 use super::{Arg, Judgement, Program, code, table};
 
 /// From the manuals of less 668, util-linux 2.40, bat 0.25, hexyl 0.16, tokei 13, scc 3.5 and diffstat 1.66.
@@ -47,8 +47,8 @@ pub(super) const PROGRAMS: &[Program] = &[
     table("diffstat", options("bcCEf:kKlmn:N:p:qr:RstTuvw:", "").at_most(0).no_dashed_values()),
 ];
 
-/// Without a terminal less copies its files. Left out are log files, tags, which run another program, key files, and
-/// commands behind `+`.
+/// Without a terminal less copies its files. Left out are log files, tags, which run another program, key files, which
+/// may name a program that every file goes through, and commands behind `+`.
 fn less(name: &str, args: &[Arg]) -> Judgement {
     const LESS: Options = options(
         "aAcdeEfFgGiIJKLmMnNqQrRsSuUwWX~b:h:j:p:x:y:z:#",
@@ -59,9 +59,27 @@ fn less(name: &str, args: &[Arg]) -> Judgement {
     )
     .reads()
     .no_dashed_values();
-    match args.iter().find(|word| begins_with_plus(word)) {
-        Some(word) => Judgement::Unknown(refused(name, word)),
+    if let Some(word) = args.iter().find(|word| begins_with_plus(word)) {
+        return Judgement::Unknown(refused(name, word));
+    }
+    let parsed = match LESS.parse(name, args) {
+        Ok(parsed) => parsed,
+        Err(_) => return LESS.judge(name, args),
+    };
+    match parsed.options.iter().find_map(|option| option.value.as_ref().filter(|value| !ends_there(option.name, value)))
+    {
+        Some(value) => Judgement::Unknown(format!("{name} may read further options from {}", shown(value))),
         None => LESS.judge(name, args),
+    }
+}
+
+/// Whether less reads no further options from a value, as it does behind the first sign that fits no number, and behind
+/// the `$` that ends a text: `-x4kkeys` is `-x4 -kkeys`.
+fn ends_there(option: &str, value: &Arg) -> bool {
+    let Arg::Literal(text) = value else { return false };
+    match option {
+        "p" | "pattern" => !text.contains('$'),
+        _ => text.chars().all(|sign| sign.is_ascii_digit() || matches!(sign, '.' | ',' | '-')),
     }
 }
 
@@ -103,6 +121,16 @@ mod tests {
 
     #[test]
     fn pagers_that_copy() {
+        only_read(&["less -x4 a", "less -j.5 a", "less --tabs=4,8 a", "less -b 10 a", "less -z-4 a", "less -5 a"]);
+        ask(&[
+            "less -x4kkeys a",
+            "less -b5kkeys a",
+            "less -j5k keys a",
+            "less --tabs=4k a",
+            "less -x … a",
+            "less -x4… a",
+        ]);
+        ask(&["less -pa$kkeys a", "less -p a$kkeys a", "less --pattern=a$ a", "less -p … a", "less -h1okk a"]);
         only_read(&["less a.txt", "less -NRS a", "less -p foo a", "more a", "more -n 5 a", "less", "less -- -o"]);
         ask(&[
             "less -o pwn a",
