@@ -56,6 +56,28 @@ pub(super) const PROGRAMS: &[Program] = &[
         )
         .doing(Doing::Search),
     ),
+    code("top", top),
+    // Left out: what clears the buffer, sets the console or starts a pager.
+    table(
+        "dmesg",
+        options(
+            "deiJkL?l:f:PprSs:TtuwWx",
+            "show-delta reltime json kernel color? level= facility= nopager force-prefix raw syslog buffer-size= ctime \
+             notime time-format= userspace follow follow-new decode since= until=",
+        )
+        .at_most(0),
+    ),
+    table(
+        "pkg-config pkgconf",
+        options(
+            "",
+            "libs libs-only-l libs-only-L libs-only-other cflags cflags-only-I cflags-only-other modversion exists \
+             list-all list-package-names variable= print-variables print-requires print-requires-private \
+             print-provides print-errors short-errors silence-errors static shared uninstalled validate \
+             atleast-version= exact-version= max-version= errors-to-stdout keep-system-cflags keep-system-libs",
+        ),
+    ),
+    code("ldconfig", ldconfig),
     table("pidof", options("sxcq", "")),
     table(
         "pstree",
@@ -66,7 +88,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         )
         .at_most(1),
     ),
-    table("fuser", options("avun:", "all verbose user namespace=")),
+    code("fuser", super::processes::fuser),
     table("getconf", options("a", "").at_most(2)),
     table("locale", options("ack", "all-locales category-name keyword-name")),
     table(
@@ -169,6 +191,34 @@ fn getent(name: &str, args: &[Arg]) -> Judgement {
     }
 }
 
+/// `top` in batch mode with an end. It may show the environment of processes as a column.
+fn top(name: &str, args: &[Arg]) -> Judgement {
+    const TOP: Options = options("bcHiSs1n:p:o:w:d:u:U:e:E:", "").at_most(0).no_dashed_values();
+    match TOP.parse(name, args) {
+        Ok(parsed) if !(parsed.has(&["b"]) && parsed.has(&["n"])) => {
+            Judgement::Unknown(format!("{name} without -b and -n doesn't end"))
+        }
+        Ok(parsed) => match parsed
+            .values(&["o"])
+            .find(|column| !matches!(column, Arg::Literal(text) if !text.to_ascii_uppercase().contains("ENV")))
+        {
+            Some(column) => Judgement::Unknown(refused(name, column)),
+            None => TOP.judge(name, args),
+        },
+        Err(_) => TOP.judge(name, args),
+    }
+}
+
+/// `ldconfig` that prints its cache; otherwise it makes it anew.
+fn ldconfig(name: &str, args: &[Arg]) -> Judgement {
+    match args {
+        [Arg::Literal(print)] if print == "-p" || print == "--print-cache" => {
+            known(Class::ReadOnly, Doing::Other, Vec::new())
+        }
+        _ => Judgement::Unknown(format!("{name} without -p alone is not known to be harmless")),
+    }
+}
+
 fn stty(name: &str, args: &[Arg]) -> Judgement {
     only_words(name, args, &["-a", "--all", "-g", "--save", "size", "speed"])
 }
@@ -268,6 +318,21 @@ mod tests {
             "dpkg -L bash",
             "fuser 80/tcp",
         ]);
+        only_read(&["top -b -n 1", "top -bn1", "top -b -n1 -o %CPU -p 1", "top -bcn 2 -w 200", "ldconfig -p"]);
+        only_read(&["dmesg", "dmesg -T", "dmesg --level=err,warn", "dmesg -xl err", "pkg-config --libs --cflags a b"]);
+        only_read(&["pkg-config --modversion a", "pkgconf --list-all", "pkg-config --exists --print-errors a"]);
+        ask(&["top", "top -b", "top -n 1", "top -b -n 1 -o ENVIRON", "top -b -n 1 x", "ldconfig", "ldconfig -p -v"]);
+        ask(&[
+            "dmesg -c",
+            "dmesg -C",
+            "dmesg -Tc",
+            "dmesg -n 1",
+            "dmesg -D",
+            "dmesg -H",
+            "dmesg -F x",
+            "dmesg --clear",
+        ]);
+        ask(&["pkg-config --log-file=x a", "pkgconf --with-path=x a", "pkg-config …", "ldconfig -n .", "dmesg …"]);
         ask(&["sysctl -w a=1", "sysctl a=1", "sysctl -p", "sysctl …", "crontab -r", "crontab x", "swapon /dev/sda1"]);
         ask(&[
             "tput init",
@@ -279,6 +344,9 @@ mod tests {
             "dpkg -i x.deb",
             "dpkg --configure -a",
             "fuser -k 80/tcp",
+            "fuser 80,example.org/tcp",
+            "fuser -n tcp ,example.org",
+            "fuser …",
         ]);
         ask(&["getconf -v x ARG_MAX", "uname --unlisted", "whoami x", "id --unlisted", "dpkg …", "pgrep …"]);
     }
