@@ -58,18 +58,64 @@ impl Command {
 }
 
 const GLOBAL: Options = options(
-    "P",
+    "Pc:",
     "no-pager no-optional-locks literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs \
                   no-replace-objects no-lazy-fetch no-advice exec-path html-path man-path info-path",
 )
 .options_first()
 .dashes_do_not_end();
 
+/// Settings that only change how things look, by their keys in small letters, beside those that start with one of
+/// [`LOOKS_OF`].
+const LOOKS: &[&str] = &[
+    "column.ui",
+    "core.abbrev",
+    "core.quotepath",
+    "diff.algorithm",
+    "diff.mnemonicprefix",
+    "diff.noprefix",
+    "diff.renamelimit",
+    "diff.renames",
+    "grep.linenumber",
+    "grep.patterntype",
+    "log.date",
+    "log.decorate",
+    "status.branch",
+    "status.relativepaths",
+    "status.short",
+    "status.showuntrackedfiles",
+];
+const LOOKS_OF: &[&str] = &["advice.", "color."];
+/// Settings with the only values that are harmless: with these, git does less.
+const LESS: &[(&str, &str)] = &[
+    ("core.fsmonitor", "false"),
+    ("core.pager", "cat"),
+    ("core.pager", ""),
+    ("diff.autorefreshindex", "false"),
+    ("log.showsignature", "false"),
+];
+
+/// Whether the value of `-c` is a setting that lets git do no more than without.
+fn is_harmless_setting(setting: &Arg) -> bool {
+    let Arg::Literal(text) = setting else { return false };
+    let Some((key, value)) = text.split_once('=') else { return false };
+    let key = key.to_ascii_lowercase();
+    LOOKS.contains(&key.as_str())
+        || LOOKS_OF.iter().any(|section| key.starts_with(section))
+        || LESS.contains(&(key.as_str(), value))
+}
+
 fn git(name: &str, args: &[Arg]) -> Judgement {
-    let words = match GLOBAL.parse(name, args) {
-        Ok(parsed) => parsed.operands,
+    let parsed = match GLOBAL.parse(name, args) {
+        Ok(parsed) => parsed,
         Err(why) => return Judgement::Unknown(why),
     };
+    let mut settings = parsed.options.iter().filter(|option| option.name == "c").map(|option| option.value.as_ref());
+    if let Some(setting) = settings.find(|setting| !setting.is_some_and(is_harmless_setting)) {
+        let setting = setting.map_or_else(String::new, shown);
+        return Judgement::Unknown(format!("{name} -c {setting} may let it run programs"));
+    }
+    let words = parsed.operands;
     let [first, rest @ ..] = words.as_slice() else {
         return known(Class::ReadOnly, Doing::Other, Vec::new());
     };
@@ -214,6 +260,32 @@ mod tests {
             "git log --help",
         ]);
         ask(&["git --no-pa log", "git -pP log", "git -- log", "git status --help", "git stash", "git commit -m x"]);
+    }
+
+    #[test]
+    fn settings_of_looks_are_harmless() {
+        only_read(&[
+            "git -c color.ui=never diff",
+            "git -c core.quotePath=off ls-files",
+            "git -c core.pager=cat --no-pager log",
+            "git --no-pager -c color.ui=always -c log.date=iso show",
+            "git -c advice.detachedHead=false status",
+            "git -c core.fsmonitor=false status",
+        ]);
+        ask(&[
+            "git -c core.pager=less log",
+            "git -c core.fsmonitor=./x status",
+            "git -c color.ui=never -c diff.external=./x diff",
+            "git -c alias.x=!ls x",
+            "git -c core.pager log",
+            "git -c pager.log=./x log",
+            "git -c … log",
+            "git -c* log",
+            "git -c log.showSignature=true log",
+            "git -c diff.autoRefreshIndex=true diff",
+            "git -c color.ui=never commit",
+            "git -c",
+        ]);
     }
 
     #[test]
