@@ -1,13 +1,14 @@
-//! Programs that tell about services, their logs, and packages. Called by the dispatch.
+//! Programs that tell about services, their logs, certificates, and packages. Called by the dispatch.
 
-use super::super::analysis::{Class, Doing};
-use super::options::{Options, known, options, refused};
+use super::super::analysis::{Access, Class, Doing};
+use super::options::{Options, known, options, refused, used};
 use super::{Arg, Judgement, Program, code, table};
 
-/// From the manuals of systemd 256 and dpkg 1.22. Left out: `-H` and `-M`, which reach other machines, and all that
+/// From the manuals of systemd 256, dpkg 1.22 and OpenSSL 3. Left out: `-H` and `-M`, which reach other machines, and all that
 /// changes, rotates or removes logs. `apt` and `rpm` are missing, since they keep caches and locks.
 pub(super) const PROGRAMS: &[Program] = &[
     code("systemctl", systemctl),
+    code("openssl", openssl),
     table(
         "journalctl",
         options(
@@ -65,9 +66,98 @@ fn systemctl(name: &str, args: &[Arg]) -> Judgement {
     }
 }
 
+/// `openssl x509` that shows a certificate. Its options are words, of which none is bundled or shortened. A file with a
+/// colon may be an address of a store.
+fn openssl(name: &str, args: &[Arg]) -> Judgement {
+    const FLAGS: &[&str] = &[
+        "-noout",
+        "-text",
+        "-dates",
+        "-startdate",
+        "-enddate",
+        "-subject",
+        "-issuer",
+        "-serial",
+        "-fingerprint",
+        "-sha1",
+        "-sha256",
+        "-email",
+        "-purpose",
+        "-hash",
+        "-subject_hash",
+        "-issuer_hash",
+        "-modulus",
+        "-pubkey",
+        "-ocsp_uri",
+    ];
+    const VALUED: &[&str] = &["-checkend", "-ext", "-nameopt", "-certopt"];
+    let [Arg::Literal(command), rest @ ..] = args else {
+        return Judgement::Unknown(format!("{name} without x509 is not known to be harmless"));
+    };
+    if command != "x509" {
+        return Judgement::Unknown(format!("{name} {command} is not known to be harmless"));
+    }
+    let mut words = rest.iter();
+    let mut paths = Vec::new();
+    while let Some(word) = words.next() {
+        let Arg::Literal(option) = word else { return Judgement::Unknown(refused(name, word)) };
+        let known_value = match (option.as_str(), VALUED.contains(&option.as_str())) {
+            ("-in", _) => {
+                words.next().filter(|file| is_plain_file(file)).map(|file| paths.extend(used(file, Access::Read)))
+            }
+            ("-inform", _) => words.next().filter(|form| is_certificate_form(form)).map(drop),
+            (_, true) => words.next().filter(|value| matches!(value, Arg::Literal(_))).map(drop),
+            (flag, false) => FLAGS.contains(&flag).then_some(()),
+        };
+        if known_value.is_none() {
+            return Judgement::Unknown(refused(name, word));
+        }
+    }
+    known(Class::ReadOnly, Doing::Read, paths)
+}
+
+fn is_plain_file(word: &Arg) -> bool {
+    match word {
+        Arg::Literal(text) => !text.contains(':'),
+        Arg::One(prefix) => prefix.split_once('/').is_some_and(|(first, _)| !first.contains(':')),
+        Arg::Many(_) => false,
+    }
+}
+
+fn is_certificate_form(word: &Arg) -> bool {
+    matches!(word, Arg::Literal(text) if matches!(text.as_str(), "pem" | "PEM" | "der" | "DER"))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{ask, only_read};
+    use super::super::tests::{ask, only_read, paths};
+
+    #[test]
+    fn certificates_are_shown() {
+        only_read(&[
+            "openssl x509 -in cert.pem -noout -text",
+            "openssl x509 -noout -dates -in certs/…",
+            "openssl x509 -inform DER -in a -noout -fingerprint -sha256",
+            "openssl x509 -noout -checkend 86400",
+            "openssl version",
+        ]);
+        ask(&[
+            "openssl x509 -in a -out b",
+            "openssl x509 -in a -CA ca.pem -CAcreateserial",
+            "openssl x509 -in http://example.org/a",
+            "openssl x509 -in …",
+            "openssl x509 -in *",
+            "openssl x509 -engine x -in a",
+            "openssl x509 -provider x -in a",
+            "openssl x509 -inform engine -in a",
+            "openssl x509 -in",
+            "openssl enc -in a",
+            "openssl s_client -connect a:443",
+            "openssl …",
+            "openssl",
+        ]);
+        assert_eq!(paths("openssl x509 -in a/b -noout"), ["Read a/b"]);
+    }
 
     #[test]
     fn services_are_told_about() {
