@@ -17,7 +17,9 @@ pub(super) fn judge(name: &str, args: &[Arg]) -> Judged {
         ("command" | "builtin", _) => wrapped(args),
         ("kill", Some(["-l" | "-L", ..])) => harmless(),
         ("ulimit", Some(options)) if options.iter().all(|o| limit_shown(o)) => harmless(),
-        ("umask", Some([] | ["-S"])) | ("hash", Some([])) => harmless(),
+        ("umask", Some([] | ["-S"])) | ("hash", Some([] | ["-r"])) => harmless(),
+        // Its redirections stay, which are judged as those of any command.
+        ("exec", Some([])) => harmless(),
         ("jobs", Some(["-x", ..])) => unknown("jobs -x runs a command"),
         ("wait", Some(words)) if !words.iter().any(|word| word.starts_with("-p")) => harmless(),
         ("wait", None) if args.iter().all(|arg| matches!(arg, Arg::One(_))) => harmless(),
@@ -134,6 +136,8 @@ mod tests {
             "shopt -q nullglob",
             "trap - EXIT",
             "command ls",
+            "exec",
+            "hash -r",
         ] {
             assert!(known(line), "{line}");
         }
