@@ -49,6 +49,34 @@ fn a_change_of_the_folder_counts() {
     assert_eq!(paths("cd $x && cat a").last(), Some(&(None, Access::Read)));
 }
 
+/// `-C` with the session's own folder leaves git where its settings are trusted.
+#[test]
+fn git_in_the_own_folder_by_name() {
+    for line in [
+        "git -C /work/project status",
+        "git -C /work/project/ log -3",
+        "git -C . diff",
+        "cd x; git -C /work/project log",
+    ] {
+        assert!(read_only(line), "{line}");
+    }
+    for line in [
+        "git -C /work/project/sub status",
+        "git -C /work/projects status",
+        "git -C sub log",
+        "git -C .. log",
+        "git -C \"$PWD\" -C sub log",
+        "git -C . -C sub log",
+        "cd sub; git -C . log",
+        "git -C /work/project commit",
+        "git -C $x log",
+        "git -C",
+        "git -C /work/project diff --output=x",
+    ] {
+        assert!(!read_only(line), "{line}");
+    }
+}
+
 /// Row B05: a line searches or reads only if each of its commands does.
 #[test]
 fn a_line_reads_if_each_command_does() {

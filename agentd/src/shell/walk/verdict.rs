@@ -113,13 +113,27 @@ impl Walk<'_> {
             Some((folder, name)) if FOLDERS.contains(&folder) => name,
             Some(_) => return Judgement::Unknown(format!("`{written}` is no program of the system's folders")),
         };
-        if OBEYING.contains(&name) && self.state.folder() != Some(self.world.cwd) {
+        let (folder, args) = match self.chosen_folder(name, args) {
+            Some(rest) => (Some(self.world.cwd), rest),
+            None => (self.state.folder(), args),
+        };
+        if OBEYING.contains(&name) && folder != Some(self.world.cwd) {
             return Judgement::Unknown(format!("{name} runs in another folder, whose configuration may run programs"));
         }
         if ALSO_PROGRAMS.contains(&name) {
             return builtins::judge(name, args).0;
         }
         programs::judge(name, args)
+    }
+
+    /// The words after `-C` and the folder of the session, in which git runs then.
+    fn chosen_folder<'a>(&self, name: &str, args: &'a [Arg]) -> Option<&'a [Arg]> {
+        let [Arg::Literal(option), Arg::Literal(folder), rest @ ..] = args else { return None };
+        let here = match folder.as_str() {
+            "." | "./" => self.state.folder() == Some(self.world.cwd),
+            whole => whole.strip_suffix('/').unwrap_or(whole) == self.world.cwd,
+        };
+        (name == "git" && option == "-C" && here && !self.world.cwd.is_empty()).then_some(rest)
     }
 
     fn judged(&mut self, judgement: Judgement, words: &[Expanded], next: Lookup, depth: usize) -> Walked<Verdict> {
