@@ -77,6 +77,38 @@ fn git_in_the_own_folder_by_name() {
     }
 }
 
+/// Whether a variable is empty tells no secret; anything more may.
+#[test]
+fn whether_a_variable_is_empty_may_be_asked() {
+    for line in [
+        "[ -z \"$FOO\" ] && echo empty",
+        "[ ! -n \"${FOO:-}\" ] || echo set",
+        "test -n \"$API_KEY\"; echo $?",
+        "[[ -z $CI ]] && echo local",
+        "[[ -n \"${API_KEY-}\" && -f a ]]",
+    ] {
+        assert!(read_only(line), "{line}");
+    }
+    for line in [
+        "[ -z $FOO ]",
+        "[ -z \"$(echo $FOO)\" ]",
+        "[ \"$FOO\" = a ]",
+        "[[ $FOO == a* ]]",
+        "[ -z \"${FOO:-$(echo $BAR)}\" ]",
+        "[[ -z ${FOO:=$BAR} ]]",
+        "[ -f \"$FOO\" ]",
+        "[ -z \"$FOO\" -o x = \"$FOO\" ]",
+        "[ -z \"x$FOO\" ]",
+        "test() { echo \"$2\"; }; test -z \"$FOO\"",
+        "[ -z \"$FOO\" ] > a",
+        "[ -z \"$FOO\" ] < \"$BAR\"",
+        "[ -z \"${FOO[$(touch a)]}\" ]",
+        "[[ -n ${FOO[$x]} ]]",
+    ] {
+        assert!(!read_only(line), "{line}");
+    }
+}
+
 /// Row B05: a line searches or reads only if each of its commands does.
 #[test]
 fn a_line_reads_if_each_command_does() {

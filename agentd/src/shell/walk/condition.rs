@@ -3,13 +3,46 @@
 use super::paths::{absolute, normal};
 use super::{Walk, Walked};
 use crate::shell::analysis::{Access, Class, Command, Doing};
-use crate::shell::ast::{Test, Word};
+use crate::shell::ast::{Operation, Part, Test, Word};
 use crate::shell::expand::Expanded;
 use crate::shell::names;
 use crate::shell::state::{Value, is_plain_number};
 
 /// Tests that evaluate both sides as arithmetic.
 const NUMERIC: [&str; 6] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+
+/// Whether these parts are one variable and nothing that is evaluated. A test whether it is empty tells nothing else of
+/// it, so that it may hold a secret.
+fn is_lone_variable(parts: &[Part]) -> bool {
+    let [Part::Parameter(parameter)] = parts else { return false };
+    let plain = |word: &[Part]| word.iter().all(|part| matches!(part, Part::Text(_) | Part::Quoted(_)));
+    parameter.subscript.is_none()
+        && match &parameter.operation {
+            Operation::Plain => true,
+            Operation::Default { kind: '-', word } => plain(word),
+            _ => false,
+        }
+}
+
+/// Whether a word is `"$x"`, so that it stays one word.
+fn is_quoted_variable(word: &Word) -> bool {
+    matches!(word.parts.as_slice(), [Part::Double(inner)] if is_lone_variable(inner) && !is_all(inner))
+}
+
+fn is_all(parts: &[Part]) -> bool {
+    matches!(parts, [Part::Parameter(parameter)] if matches!(parameter.name.as_str(), "@" | "*"))
+}
+
+/// Whether the last word that is tested by `[` or `test` is asked only whether it is empty.
+pub(super) fn is_asked_whether_empty(words: &[Word]) -> bool {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let tested = match texts.as_slice() {
+        ["[", "-n" | "-z", _, "]"] | ["test", "-n" | "-z", _] => words.get(2),
+        ["[", "!", "-n" | "-z", _, "]"] | ["test", "!", "-n" | "-z", _] => words.get(3),
+        _ => None,
+    };
+    tested.is_some_and(is_quoted_variable)
+}
 
 impl Walk<'_> {
     /// A condition, which is a command of its own.
@@ -21,6 +54,7 @@ impl Walk<'_> {
             match test {
                 Test::Text(word) => drop(self.expand_one(word)?),
                 Test::Unary(operator, word) => match operator.as_str() {
+                    "-n" | "-z" if is_lone_variable(&word.parts) || is_quoted_variable(word) => {}
                     "-n" | "-z" | "-t" | "-o" => drop(self.expand_one(word)?),
                     "-v" | "-R" => {
                         if !names::is_name(&word.text) {
@@ -70,7 +104,6 @@ impl Walk<'_> {
 
     /// A side that is evaluated: only a number is harmless.
     fn numeric(&mut self, word: &Word) -> Walked<()> {
-        use crate::shell::ast::Part;
         let value = self.expand_one(word)?;
         let number = match value.exact() {
             Some(text) => is_plain_number(text.trim()),

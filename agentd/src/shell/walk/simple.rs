@@ -1,5 +1,6 @@
 //! Simple commands. Part of the walk.
 
+use super::condition::is_asked_whether_empty;
 use super::verdict::Verdict;
 use super::{Walk, Walked};
 use crate::shell::analysis::{Class, Command, Doing};
@@ -20,6 +21,9 @@ impl Walk<'_> {
             words.extend(self.expand(word)?);
         }
         self.keyed = false;
+        if is_asked_whether_empty(&simple.words) && words.first().is_some_and(|name| self.is_no_function(name)) {
+            self.take_harm();
+        }
         if words.len() > WORDS {
             self.harm(format!("it has more than {WORDS} words"));
             words.truncate(WORDS);
@@ -65,6 +69,10 @@ impl Walk<'_> {
         self.last = words;
         self.harm = outer;
         Ok(())
+    }
+
+    fn is_no_function(&self, name: &Expanded) -> bool {
+        name.exact().is_some_and(|name| self.state.function(name).is_none())
     }
 
     /// A list in a shell of its own whose output is used; whether that is a number.
