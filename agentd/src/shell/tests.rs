@@ -56,6 +56,7 @@ fn git_in_the_own_folder_by_name() {
         "git -C /work/project status",
         "git -C /work/project/ log -3",
         "git -C . diff",
+        "git --no-pager -C /work/project diff",
         "cd x; git -C /work/project log",
     ] {
         assert!(read_only(line), "{line}");
@@ -107,6 +108,23 @@ fn whether_a_variable_is_empty_may_be_asked() {
     ] {
         assert!(!read_only(line), "{line}");
     }
+}
+
+/// What is known of the output of a program isn't known of a function of its name, wherever that is made.
+#[test]
+fn a_function_prints_no_number() {
+    for line in [
+        "nproc() { printf '%s' 'a[$(id)]'; }; echo $(($(nproc)))",
+        "wc() { cat a; }; x=$(wc -l); echo $((x))",
+        "grep() { cat a; }; n=$(grep -c x a.txt); echo $((n+1))",
+        "f() { x=$(wc -l); echo $((x)); }; wc() { cat a; }; f",
+        "f() { function date { cat a; }; }; f; echo $(($(date +%s)))",
+        "bash -c 'id() { cat a; }; echo $(($(id -u)))'",
+        "f() { [ -z \"$FOO\" ]; }; [() { echo \"$2\"; }; f",
+    ] {
+        assert!(!read_only(line), "{line}");
+    }
+    assert!(read_only("count() { wc -l; }; x=$(wc -l); echo $((x))"));
 }
 
 /// Row B05: a line searches or reads only if each of its commands does.

@@ -1,5 +1,6 @@
 //! Lists, pipelines, branches and loops. Part of the walk.
 
+use super::known::PROGRAMS;
 use super::{Walk, Walked};
 use crate::shell::analysis::{Class, Command};
 use crate::shell::ast::{AndOr, Compound, Joint, List, Part, Pipeline, Redirect, Stage, Word};
@@ -116,7 +117,9 @@ impl Walk<'_> {
     /// A definition: what it would do is walked as if it ran anywhere. A call is then a command that only forgets.
     fn function(&mut self, name: &str, body: &Stage, text: &str) -> Walked<()> {
         self.step()?;
-        if builtins::is_builtin(name) || name == "command_not_found_handle" {
+        let stands_for_more =
+            builtins::is_builtin(name) || PROGRAMS.contains(&name) || name == "command_not_found_handle";
+        if stands_for_more {
             self.harm(format!("the function `{name}` takes the place of something else"));
             self.note(text, Vec::new(), Class::ReadOnly);
         }

@@ -21,7 +21,8 @@ impl Walk<'_> {
             words.extend(self.expand(word)?);
         }
         self.keyed = false;
-        if is_asked_whether_empty(&simple.words) && words.first().is_some_and(|name| self.is_no_function(name)) {
+        // No function has the name of a builtin: its definition is refused.
+        if is_asked_whether_empty(&simple.words) {
             self.take_harm();
         }
         if words.len() > WORDS {
@@ -69,10 +70,6 @@ impl Walk<'_> {
         self.last = words;
         self.harm = outer;
         Ok(())
-    }
-
-    fn is_no_function(&self, name: &Expanded) -> bool {
-        name.exact().is_some_and(|name| self.state.function(name).is_none())
     }
 
     /// A list in a shell of its own whose output is used; whether that is a number.

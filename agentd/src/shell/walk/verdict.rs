@@ -126,8 +126,13 @@ impl Walk<'_> {
         programs::judge(name, args)
     }
 
-    /// The words after `-C` and the folder of the session, in which git runs then.
+    /// The words after `-C` and the folder of the session, in which git runs then. `--no-pager` before it makes no
+    /// difference where no pager is asked for.
     fn chosen_folder<'a>(&self, name: &str, args: &'a [Arg]) -> Option<&'a [Arg]> {
+        let args = match args.split_first() {
+            Some((Arg::Literal(option), rest)) if matches!(option.as_str(), "--no-pager" | "-P") => rest,
+            _ => args,
+        };
         let [Arg::Literal(option), Arg::Literal(folder), rest @ ..] = args else { return None };
         let here = match folder.as_str() {
             "." | "./" => self.state.folder() == Some(self.world.cwd),
