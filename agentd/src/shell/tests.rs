@@ -127,6 +127,20 @@ fn a_function_prints_no_number() {
     assert!(read_only("count() { wc -l; }; x=$(wc -l); echo $((x))"));
 }
 
+/// A function of a program's name may change what is known behind each use of that name, even one that stands before.
+#[test]
+fn no_function_stands_for_a_program() {
+    for line in [
+        "f() { x=5; ls; echo $((x)); }; ls() { x='a[$(id)]'; }; f",
+        "f() { o=a; cat a; sort \"$o\"; }; cat() { o=-oy; }; f",
+        "f() { x=5; /bin/ls; echo $((x)); }; /bin/ls() { x='a[$(id)]'; }; f",
+        "f() { x=5; node -v; echo $((x)); }; node() { x='a[$(id)]'; }; f",
+    ] {
+        assert!(!read_only(line), "{line}");
+    }
+    assert!(read_only("show() { head -3 \"$1\"; }; f() { show a; }; f"));
+}
+
 /// Row B05: a line searches or reads only if each of its commands does.
 #[test]
 fn a_line_reads_if_each_command_does() {

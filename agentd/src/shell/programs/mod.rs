@@ -128,6 +128,12 @@ const FAMILIES: &[&[Program]] = &[
 /// nothing is known to the walk, which knows whether they are names in the folder.
 pub(super) const CONNECTING: &[&str] = &["awk", "gawk", "nawk", "original-awk"];
 
+/// Whether any use of a program of this name is known to be harmless.
+pub(super) fn is_known(name: &str) -> bool {
+    let mut programs = FAMILIES.iter().flat_map(|family| family.iter());
+    programs.any(|program| program.names.split(' ').any(|listed| listed == name)) || versions::is_listed(name)
+}
+
 /// Judges a program by its words after the name.
 pub(super) fn judge(name: &str, args: &[Arg]) -> Judgement {
     if versions::is_asked(name, args) {

@@ -27,6 +27,11 @@ pub(super) fn is_asked(name: &str, args: &[Arg]) -> bool {
     VERSIONS.iter().any(|(option, programs)| option == word && programs.split(' ').any(|listed| listed == name))
 }
 
+/// Whether a program says its version when asked so.
+pub(super) fn is_listed(name: &str) -> bool {
+    VERSIONS.iter().any(|(_, programs)| programs.split(' ').any(|listed| listed == name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{ask, only_read};

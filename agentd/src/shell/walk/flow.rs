@@ -1,11 +1,11 @@
 //! Lists, pipelines, branches and loops. Part of the walk.
 
-use super::known::PROGRAMS;
 use super::{Walk, Walked};
 use crate::shell::analysis::{Class, Command};
 use crate::shell::ast::{AndOr, Compound, Joint, List, Part, Pipeline, Redirect, Stage, Word};
 use crate::shell::builtins;
 use crate::shell::expand::Expanded;
+use crate::shell::programs;
 use crate::shell::state::{State, Value};
 
 /// A loop over so many known words is walked once for each.
@@ -117,8 +117,10 @@ impl Walk<'_> {
     /// A definition: what it would do is walked as if it ran anywhere. A call is then a command that only forgets.
     fn function(&mut self, name: &str, body: &Stage, text: &str) -> Walked<()> {
         self.step()?;
+        // What comes before it in the line may run in it, as the body of another function, and be judged by the name.
+        let base = name.rsplit('/').next().unwrap_or(name);
         let stands_for_more =
-            builtins::is_builtin(name) || PROGRAMS.contains(&name) || name == "command_not_found_handle";
+            builtins::is_builtin(base) || programs::is_known(base) || base == "command_not_found_handle";
         if stands_for_more {
             self.harm(format!("the function `{name}` takes the place of something else"));
             self.note(text, Vec::new(), Class::ReadOnly);

@@ -2,9 +2,6 @@
 
 use crate::shell::expand::Expanded;
 
-/// The programs of which something is known: a function of such a name would print something else.
-pub(super) const PROGRAMS: [&str; 6] = ["wc", "nproc", "date", "id", "git", "grep"];
-
 /// Whether a command prints one whole number and nothing else.
 pub(super) fn prints_number(words: &[Expanded]) -> bool {
     let exact: Option<Vec<&str>> = words.iter().map(Expanded::exact).collect();
