@@ -175,7 +175,7 @@ impl Actor {
         let info = &self.log.state().info;
         let tools = self.running.as_ref().map(|turn| Arc::clone(&turn.tools));
         Standing {
-            context: self.tool_context(&ToolCallId::from("none")),
+            context: ToolContext { hidden: hidden(&policy), ..self.tool_context(&ToolCallId::from("none")) },
             policy,
             tools: tools.unwrap_or_else(|| Arc::new(next_toolset(&self.services, info, &self.env))),
         }

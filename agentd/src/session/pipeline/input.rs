@@ -36,7 +36,7 @@ impl CallInput {
     }
 
     /// The same, to be run as it was worked out for the person who allowed it (row B07).
-    pub(super) fn shown_as(self, shown: Option<Value>) -> Self {
+    pub(super) fn run_as_shown(self, shown: Option<Value>) -> Self {
         Self { shown, ..self }
     }
 

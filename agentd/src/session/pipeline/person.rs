@@ -179,7 +179,7 @@ async fn as_shown(
     let Question { request: now, to_run } = question(job, tool, &input, decided).await?;
     let folder_is_gone = tool.runs_commands() && !job.context.cwd.is_dir();
     if show_the_same(&now, shown) && !folder_is_gone {
-        return Ok(input.shown_as(to_run));
+        return Ok(input.run_as_shown(to_run));
     }
     let text = match &shown.preview {
         _ if folder_is_gone => format!("the folder {} is gone", shown.cwd),
