@@ -23,11 +23,7 @@ const DOCKER: &[Command] = &[
     ),
     ("images,image ls,image list", options("af:q", "all digests filter= format= no-trunc quiet tree"), no_harm),
     ("info,system info,version", options("f:", "format=").at_most(0), no_harm),
-    (
-        "inspect,container inspect,image inspect,network inspect,volume inspect",
-        options("f:sv", "format= size type= verbose"),
-        no_harm,
-    ),
+    ("image inspect,network inspect,volume inspect", options("f:sv", "format= size type= verbose"), no_harm),
     ("logs,container logs", options("fn:t", "details follow since= tail= timestamps until="), no_harm),
     ("stats,container stats", options("a", "all format= no-stream no-trunc"), |parsed| {
         (!parsed.has(&["no-stream"])).then_some("without --no-stream doesn't end")
@@ -164,7 +160,7 @@ mod tests {
             "docker ps -a --format {{.Names}}",
             "docker images -q",
             "docker info",
-            "docker inspect a",
+            "docker image inspect a",
         ]);
         only_read(&[
             "docker logs --tail 50 a",

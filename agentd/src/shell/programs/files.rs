@@ -31,7 +31,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         "du",
         options(
             "0aB:bcd:DhHklLmPsSt:xX@",
-            "null all apparent-size block-size= bytes total dereference-args max-depth= files0-from=@ human-readable \
+            "null all apparent-size block-size= bytes total dereference-args max-depth= human-readable \
              inodes dereference count-links no-dereference separate-dirs si summarize threshold= time? time-style= \
              exclude-from=@ exclude= one-file-system",
         )

@@ -24,10 +24,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         .reads()
         .no_option_harms(),
     ),
-    table(
-        "wc",
-        options("cmlLw", "bytes chars lines files0-from=@ max-line-length words total=").reads().no_option_harms(),
-    ),
+    table("wc", options("cmlLw", "bytes chars lines max-line-length words total=").reads().no_option_harms()),
     table(
         "nl",
         options(
@@ -67,7 +64,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             "bdfgiMhnRrVcCmsuzk:t:S:",
             "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort \
              human-numeric-sort numeric-sort random-sort random-source=@ reverse sort= version-sort batch-size= check? \
-             debug files0-from=@ key= merge stable buffer-size= field-separator= parallel= unique zero-terminated",
+             debug key= merge stable buffer-size= field-separator= parallel= unique zero-terminated",
         )
         .reads(),
     ),
@@ -334,7 +331,6 @@ mod tests {
     #[test]
     fn what_is_read_is_told() {
         assert_eq!(paths("cat a - src/… *"), ["Read a", "Read src/…", "Read …"]);
-        assert_eq!(paths("wc --files0-from=x"), ["Read x"]);
         assert_eq!(paths("cat -…"), ["Read …"]);
         assert_eq!(paths("diff -X x a b"), ["Read x", "Read a", "Read b"]);
         assert_eq!(paths("tr a /etc/shadow"), [""; 0]);

@@ -4,7 +4,7 @@ use super::Arg;
 
 /// A word, and the programs that with it alone say their version and end, whatever else they may do. Programs that obey
 /// a file of the folder even then are not among them (`cargo`, `go`, `dotnet`, `mvn`, `yarn`, `pnpm`: another version of
-/// the program may be started), nor are those that write even then (`java`).
+/// the program may be started), nor are those that write or try the network even then (`java`, `pip`).
 const VERSIONS: &[(&str, &str)] = &[
     ("--version", LONG),
     ("-V", "python python3 zip ssh tmux curl wget rg fd bat xz gzip"),
@@ -16,7 +16,7 @@ const VERSIONS: &[(&str, &str)] = &[
 const LONG: &str = "ag as autoconf automake awk bash bat bison bun bzip2 c++ cc clang clang++ clang-format clang-tidy cmake \
                     cpp ctags curl dash delta docker emacs env fd fdfind find fish flex fzf g++ gawk gcc gdb ghc git grep \
                     egrep fgrep guile gzip htop hyperfine jq julia just ld less lldb lua luajit make gmake man mawk meson \
-                    mysql nano nice ninja node nohup npm nvim ocaml openssl parallel patch perl php pip pip3 pkg-config \
+                    mysql nano nice ninja node nohup npm nvim ocaml openssl parallel patch perl php pkg-config \
                     protoc python python2 python3 redis-cli redis-server rg rpm rsync ruby ruff sed sh shellcheck socat \
                     sqlite3 stdbuf strace swift systemctl tar timeout tmux tsc uv valgrind vi vim watch wget xargs xz yq \
                     zig zsh zstd";
@@ -56,6 +56,6 @@ mod tests {
             "yarn --version",
         ]);
         ask(&["make -v --version", "python3 -c x", "node …", "make", "python3 -v", "perl -V:x", "rustc --version"]);
-        ask(&["gh --version", "java -version", "mvn --version"]);
+        ask(&["gh --version", "java -version", "mvn --version", "pip --version"]);
     }
 }
