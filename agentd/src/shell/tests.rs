@@ -197,6 +197,46 @@ fn variables_are_followed() {
 }
 
 #[test]
+fn names_that_come_down_a_pipe_to_xargs_are_below_the_folder() {
+    let below = |line: &str| {
+        let used = analyse(line, WORLD).commands.pop().unwrap().paths;
+        used.iter().all(|used| used.below && used.path.as_deref().is_some_and(|path| path.starts_with("/work/project")))
+            && !used.is_empty()
+    };
+    for line in [
+        "find . -name '*.rs' -print0 | xargs -0 grep -n x",
+        "find src -type f -print0 | xargs -0 -n1 cat",
+        "git ls-files -z | xargs -0 cat",
+        "git ls-files | xargs wc -c",
+        "git ls-files | grep -v x | sort | head -n 3 | xargs wc -l",
+        "rg -l main src | xargs -r wc -l",
+        "cd sub && find . -print0 | xargs -0 cat",
+    ] {
+        assert!(below(line), "{line}: {:?}", analyse(line, WORLD));
+    }
+    for line in [
+        // A name with a blank is taken for two, of which the second may be anywhere.
+        "git ls-files | xargs cat",
+        "find . | xargs -0 cat",
+        "find . -print0 | xargs cat",
+        "find /etc -print0 | xargs -0 cat",
+        "find .. -print0 | xargs -0 cat",
+        "find . -printf '/etc/%p' -print0 | xargs -0 cat",
+        "find . -print0 | cat x | xargs -0 cat",
+        "find . -print0 | xargs -0 cat < x",
+        "find . -print0 | { xargs -0 cat; } < x",
+        "find . -print0 | xargs -0 -a x cat",
+        "find . -print0 | xargs -0 -d / cat",
+        "git ls-files --format=/etc/x | xargs wc",
+        "git ls-files | grep -o '/.*' | xargs wc",
+        "git ls-files | tail -c 9 | xargs wc",
+        "find $x -print0 | xargs -0 cat",
+    ] {
+        assert!(!below(line), "{line}");
+    }
+}
+
+#[test]
 fn options_that_a_word_may_become_count() {
     for line in [
         "sort *.txt",

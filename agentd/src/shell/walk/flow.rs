@@ -1,5 +1,6 @@
 //! Lists, pipelines, branches and loops. Part of the walk.
 
+use super::piped::Names;
 use super::{Walk, Walked};
 use crate::shell::analysis::{Class, Command};
 use crate::shell::ast::{AndOr, Compound, Joint, List, Part, Pipeline, Redirect, Stage, Word};
@@ -73,13 +74,19 @@ impl Walk<'_> {
 
     fn pipeline(&mut self, pipeline: &Pipeline) -> Walked<()> {
         self.number_output = false;
+        let outer = std::mem::take(&mut self.piped);
         if let [only] = pipeline.stages.as_slice() {
             self.stage(only)?;
         } else {
+            let mut piped = Names::Unknown;
             for stage in &pipeline.stages {
+                let simple = matches!(stage, Stage::Simple(simple) if simple.redirects.is_empty());
+                self.piped = if simple { piped } else { Names::Unknown };
                 self.apart(|this| this.stage(stage))?;
+                piped = if simple { super::piped::output(self.piped, &self.last) } else { Names::Unknown };
             }
         }
+        self.piped = outer;
         if pipeline.negated
             && let Some(failed) = self.failed.take()
         {

@@ -6,6 +6,7 @@ mod condition;
 mod flow;
 mod known;
 mod paths;
+mod piped;
 mod redirects;
 mod simple;
 mod verdict;
@@ -46,6 +47,8 @@ pub(super) struct Walk<'a> {
     keyed: bool,
     /// The words of the last simple command.
     last: Vec<Expanded>,
+    /// What comes down the pipe to the simple command that is looked at right now.
+    piped: piped::Names,
 }
 
 /// Walks a line that begins in the folder of `world`.
@@ -63,6 +66,7 @@ pub(super) fn walk(list: &List, world: World<'_>) -> Walked<Vec<Command>> {
         number_output: false,
         keyed: false,
         last: Vec::new(),
+        piped: piped::Names::Unknown,
     };
     walk.list(list)?;
     Ok(walk.commands)

@@ -152,7 +152,11 @@ impl Walk<'_> {
             Judgement::Script(text) => self.script(&text),
             Judgement::Runs { argv, does } => {
                 let outer = self.known(words, &does, name);
-                let inner_words = again(words, &argv);
+                let mut inner_words = again(words, &argv);
+                if name == "xargs" && does.paths.is_empty() && super::piped::are_below(self.piped, words, &inner_words)
+                {
+                    inner_words.iter_mut().skip(1).for_each(|word| word.tame = true);
+                }
                 let inner = self.looked_up(&inner_words, next, depth + 1)?;
                 Ok(around(outer, inner, words, &inner_words))
             }
