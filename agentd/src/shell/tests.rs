@@ -270,6 +270,12 @@ fn what_bash_reads_as_more_than_it_seems_counts() {
         "x='a[$(touch y)]'; echo $\\\n{b[x]}",
         "xy=-o; x=-; sort $x\\\ny z",
         "sed -n -e p -e 'w x' a --version",
+        "[[<(ls) ]] && ls",
+        "[[>(cat) ]]",
+        "time<(ls) ls",
+        "if<(ls); then ls; fi",
+        "ls<(id)",
+        "echo a<(id)",
     ] {
         assert!(!read_only(line), "{line}");
     }

@@ -168,6 +168,8 @@ impl<'a> Parser<'a> {
     fn at_reserved(&self, word: &str) -> bool {
         self.cursor.rest().starts_with(word)
             && self.cursor.byte(word.len()).is_none_or(|byte| b" \t\n;&|<>()".contains(&byte))
+            // `[[<(ls)` is one word.
+            && !(matches!(self.cursor.byte(word.len()), Some(b'<' | b'>')) && self.cursor.byte(word.len() + 1) == Some(b'('))
     }
 
     fn take_reserved(&mut self, word: &str) -> bool {
