@@ -200,8 +200,8 @@ fn variables_are_followed() {
 fn names_that_come_down_a_pipe_to_xargs_are_below_the_folder() {
     let below = |line: &str| {
         let used = analyse(line, WORLD).commands.pop().unwrap().paths;
-        used.iter().all(|used| used.below && used.path.as_deref().is_some_and(|path| path.starts_with("/work/project")))
-            && !used.is_empty()
+        used.iter().all(|used| used.path.as_deref().is_some_and(|path| path.starts_with("/work/project")))
+            && used.iter().any(|used| used.below)
     };
     for line in [
         "find . -name '*.rs' -print0 | xargs -0 grep -n x",
@@ -211,6 +211,8 @@ fn names_that_come_down_a_pipe_to_xargs_are_below_the_folder() {
         "git ls-files | grep -v x | sort | head -n 3 | xargs wc -l",
         "rg -l main src | xargs -r wc -l",
         "cd sub && find . -print0 | xargs -0 cat",
+        "find src -name '*.rs' -exec grep -l x {} \\;",
+        "find . -type f -exec wc -l {} +",
     ] {
         assert!(below(line), "{line}: {:?}", analyse(line, WORLD));
     }
@@ -231,6 +233,11 @@ fn names_that_come_down_a_pipe_to_xargs_are_below_the_folder() {
         "git ls-files | grep -o '/.*' | xargs wc",
         "git ls-files | tail -c 9 | xargs wc",
         "find $x -print0 | xargs -0 cat",
+        "find . -print0 | xargs -0 -I{} cat {}/../../x",
+        "find a ../b -exec cat {} \\;",
+        "find a -exec cat {}/../../../x \\;",
+        "find /etc -exec cat {} \\;",
+        "find $x a -exec cat {} \\;",
     ] {
         assert!(!below(line), "{line}");
     }

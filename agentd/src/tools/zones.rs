@@ -123,6 +123,8 @@ fn zone(path: &Path, real: &Path, access: Access, below: bool, context: &ToolCon
     let either = |test: &dyn Fn(&Path) -> bool| test(path) || test(real);
     match access {
         Access::Look | Access::Read if is_own_output(real, context) => place,
+        // Of what is below, the environment of each process is a part.
+        Access::Read if below && Path::new("/proc").starts_with(real) => Zone::Secret,
         Access::Look if either(&|path| is_secret_place(path, context)) => Zone::Secret,
         Access::Read
             if either(&|path| is_secret_place(path, context) || (place != Zone::System && is_secret_name(path))) =>

@@ -96,9 +96,20 @@ pub(super) fn are_below(input: Names, words: &[Expanded], runs: &[Expanded]) -> 
     let known = |word: &&str| word.chars().all(|letter| "-0rtnLPI{}%".contains(letter) || letter.is_ascii_digit());
     let whole = own.iter().any(|word| ["-0", "-0r", "-r0"].contains(word));
     own.iter().all(known)
+        && stays(words)
         && match input {
             Names::Unknown => false,
             Names::Lines => !whole && TELLING.contains(&program),
             Names::Whole => whole,
         }
+}
+
+/// Whether the command that `find` runs gets names below the folders that are written, and nothing behind them that
+/// leads elsewhere.
+pub(super) fn are_found(words: &[Expanded]) -> bool {
+    stays(words)
+}
+
+fn stays(words: &[Expanded]) -> bool {
+    words.iter().all(|word| word.exact().is_some_and(|word| !word.contains("..")))
 }

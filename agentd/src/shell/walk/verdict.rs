@@ -1,7 +1,7 @@
 //! What a command with known words does: functions, builtins, programs, and what they run in turn. Part of the walk.
 
 use super::simple::shown;
-use super::{SCRIPTS, Walk, Walked};
+use super::{SCRIPTS, Walk, Walked, piped};
 use crate::shell::analysis::{Class, Doing, PathUse};
 use crate::shell::builtins::{self, Effect};
 use crate::shell::expand::Expanded;
@@ -153,8 +153,12 @@ impl Walk<'_> {
             Judgement::Runs { argv, does } => {
                 let outer = self.known(words, &does, name);
                 let mut inner_words = again(words, &argv);
-                if name == "xargs" && does.paths.is_empty() && super::piped::are_below(self.piped, words, &inner_words)
-                {
+                let names = match name {
+                    "xargs" => does.paths.is_empty() && piped::are_below(self.piped, words, &inner_words),
+                    "find" => piped::are_found(words),
+                    _ => false,
+                };
+                if names {
                     inner_words.iter_mut().skip(1).for_each(|word| word.tame = true);
                 }
                 let inner = self.looked_up(&inner_words, next, depth + 1)?;
