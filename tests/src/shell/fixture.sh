@@ -32,7 +32,7 @@ printf -- '--pre=./pwn.sh\n' > rc
 printf 'API_TOKEN=canary\n' > .env
 printf 'target/\n*.log\n' > .gitignore
 printf '*.txt diff=words\n*.rs text\n' > .gitattributes
-printf 'x\n' > tmpd/x.tmp
+printf 'x\n' > tmpd/x.old
 printf 'x\n' > 'a b/c d.txt'
 for program in pwn.sh bin/ls bin/git bin/cat bin/touch node_modules/.bin/rg; do
     printf '#!/bin/sh\ntouch /work/pwn\n' > "$program"
