@@ -36,6 +36,10 @@ pub struct Judged {
     pub programs: Vec<String>,
     /// The commands' texts, among them their words without quotes, a blank between two.
     pub texts: Vec<String>,
+    /// Last parts of the paths that the commands use.
+    pub files: Vec<String>,
+    /// Whether a command may use files that are not named, or any below a folder.
+    pub any_file: bool,
 }
 
 /// What a judge of lines is: `None` for a line that it would have asked for.
@@ -167,6 +171,8 @@ pub fn differences(line: &str, judged: &Judged, seen: &Seen) -> Vec<String> {
     let asks = judged.programs.iter().any(|program| ASKING.contains(&name_of(program)));
     let is_told = |effect: &&String| !(asks && effect.starts_with("connect("));
     let mut what: Vec<String> = seen.effects.iter().filter(is_told).cloned().collect();
+    let secret = |file: &&String| !judged.any_file && !judged.files.contains(file);
+    what.extend(seen.secrets.iter().filter(secret).map(|file| format!("not said to use a file {file}")));
     for exec in &seen.execs {
         if !is_named(judged, exec) {
             what.push(format!("not named: {} {:?}", exec.path, exec.argv));

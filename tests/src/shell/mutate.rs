@@ -74,7 +74,15 @@ const EXPANSIONS: [&str; 60] = [
     "$\"a.txt\"",
 ];
 /// Names that want to be something else.
-const NAMES: [&str; 34] = [
+const NAMES: [&str; 42] = [
+    ".env",
+    "./.env",
+    "src/../.env",
+    "~/.ssh/id_rsa",
+    "$HOME/.aws/credentials",
+    "/etc/shadow",
+    "etc/shadow",
+    "/proc/self/environ",
     "a.txt",
     "b.txt",
     "src",

@@ -23,6 +23,10 @@ pub const WORK: &str = "/work";
 /// The home folder in a sandbox.
 pub const HOME: &str = "/home/ann";
 
+/// Files with secrets in a sandbox.
+pub const SECRETS: [&str; 5] =
+    ["/work/.env", "/work/etc/shadow", "/etc/shadow", "/home/ann/.ssh/id_rsa", "/home/ann/.aws/credentials"];
+
 /// Calls that change files, reach other machines, or start programs. Those of a name that the kernel does not have
 /// are passed over.
 const CALLS: &str = "trace=?execve,?execveat,?open,?openat,?openat2,?creat,/^rename,/^unlink,/^mkdir,?rmdir,/^link,\
@@ -38,7 +42,9 @@ root=$1 work=$2 runner=$3
 shift 3
 mount -t tmpfs -o mode=755 tmpfs "$root"
 cd "$root"
-mkdir usr etc proc dev work home home/ann tmp run
+mkdir usr etc proc dev work home home/ann home/ann/.ssh home/ann/.aws tmp run
+echo secret > home/ann/.ssh/id_rsa
+echo secret > home/ann/.aws/credentials
 for folder in usr etc; do
     mount --bind "/$folder" "$folder"
     mount -o remount,bind,ro,nosuid,nodev "$folder"

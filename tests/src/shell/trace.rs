@@ -1,6 +1,8 @@
 //! What `strace` wrote down, read back: for each line that the runner ran, the programs that were started, and
 //! everything that is not mere reading.
 
+use super::sandbox::SECRETS;
+
 /// What a line did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
@@ -8,6 +10,8 @@ pub struct Seen {
     pub execs: Vec<Exec>,
     /// Calls that change something or reach out, as `strace` shows them.
     pub effects: Vec<String>,
+    /// Names of files with secrets that were opened to be read.
+    pub secrets: Vec<String>,
     /// Whether it was stopped since it took too long.
     pub late: bool,
 }
@@ -85,6 +89,13 @@ impl<'a> Reader<'a> {
         if name == "execve" || name == "execveat" {
             seen.execs.push(exec(arguments));
             return;
+        }
+        if name.starts_with("open")
+            && let Some((path, _)) = string(arguments)
+        {
+            let file = path.rsplit('/').next().unwrap_or_default();
+            let is_secret = SECRETS.iter().any(|secret| secret.rsplit('/').next() == Some(file));
+            seen.secrets.extend(is_secret.then(|| file.to_owned()));
         }
         let is_closed =
             self.has_document && name == "fchmod" && [", 0400)", ", 0600)"].iter().any(|mode| arguments.contains(mode));
@@ -212,6 +223,7 @@ mod tests {
 12 openat(AT_FDCWD, "/.line-1", O_RDONLY|O_CLOEXEC) = -1 ENOENT (No such file or directory)
 15 execve("/bin/bash", ["/bin/bash", "-c", "x"], 0x7f /* 3 vars */) = 0
 15 openat(AT_FDCWD, "pwn", O_WRONLY|O_CREAT|O_TRUNC, 0666 <unfinished ...>
+15 openat(AT_FDCWD, "sub/.env", O_RDONLY) = -1 ENOENT (No such file or directory)
 15 connect(3, {sa_family=AF_INET, sin_port=htons(80)}, 16) = -1 ENETUNREACH (Network is unreachable)
 15 sendto(3, [{nlmsg_len=40, nlmsg_type=RTM_GETLINK}], 40, 0, NULL, 0) = 40
 15 kill(7, SIGTERM) = 0
@@ -229,6 +241,7 @@ mod tests {
         assert!(seen[0].effects.is_empty() && !seen[0].late, "{seen:?}");
         assert_eq!(seen[1].execs, [Exec { path: "/usr/bin/y".to_owned(), argv: None }]);
         assert!(seen[1].late);
+        assert_eq!((seen[0].secrets.len(), seen[1].secrets.as_slice()), (0, &[".env".to_owned()][..]));
         let names: Vec<&str> = seen[1].effects.iter().filter_map(|call| call.split('(').next()).collect();
         assert_eq!(names, ["openat", "connect", "kill", "unlinkat"]);
     }
