@@ -25,6 +25,8 @@ pub struct Exec {
     pub argv: Option<Vec<String>>,
 }
 
+/// How the shell of a line is started.
+const SHELL: &str = "execve(\"/bin/bash\", [\"/bin/bash\", \"-c\", ";
 /// Files that may be opened for writing: nothing is kept in them.
 const SINKS: [&str; 6] = ["/dev/null", "/dev/tty", "/dev/stdout", "/dev/stderr", "/proc/self/fd/1", "/proc/self/fd/2"];
 /// Files that a program makes for itself and removes again: a here-document that is larger than a pipe, what sort can't
@@ -79,13 +81,17 @@ impl<'a> Reader<'a> {
             Some(("late", _)) => self.seen.iter_mut().last().into_iter().for_each(|seen| seen.late = true),
             Some(("end", _)) => self.ended = true,
             _ if self.runner == Some(pid) => {}
-            _ if !self.shell_started => self.shell_started = call.starts_with("execve("),
-            _ => self.note(call),
+            _ if self.shell_started => self.note(call, 1),
+            _ if call.starts_with(SHELL) => self.shell_started = true,
+            // What the line before has left behind.
+            _ => self.note(call, 2),
         }
     }
 
-    fn note(&mut self, call: &str) {
-        let (Some(seen), Some((name, arguments))) = (self.seen.last_mut(), call.split_once('(')) else { return };
+    /// Notes a call of the line that is so many before the end.
+    fn note(&mut self, call: &str, back: usize) {
+        let line = self.seen.iter_mut().rev().nth(back - 1);
+        let (Some(seen), Some((name, arguments))) = (line, call.split_once('(')) else { return };
         if name == "execve" || name == "execveat" {
             seen.execs.push(exec(arguments));
             return;
@@ -221,6 +227,7 @@ mod tests {
 13 openat(AT_FDCWD, "/dev/null", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3
 14 <... execve resumed>) = 0
 12 openat(AT_FDCWD, "/.line-1", O_RDONLY|O_CLOEXEC) = -1 ENOENT (No such file or directory)
+14 execve("/usr/bin/wc", ["wc"], 0x7f /* 3 vars */) = 0
 15 execve("/bin/bash", ["/bin/bash", "-c", "x"], 0x7f /* 3 vars */) = 0
 15 openat(AT_FDCWD, "pwn", O_WRONLY|O_CREAT|O_TRUNC, 0666 <unfinished ...>
 15 openat(AT_FDCWD, "sub/.env", O_RDONLY) = -1 ENOENT (No such file or directory)
@@ -237,7 +244,8 @@ mod tests {
     fn what_each_line_did_is_told_apart() {
         let seen = parse(TRACE, 2);
         let words = ["ls", "a\"b\n\u{e4}\u{1}", "c"].map(str::to_owned).to_vec();
-        assert_eq!(seen[0].execs, [Exec { path: "/usr/bin/ls".to_owned(), argv: Some(words) }]);
+        let late = Exec { path: "/usr/bin/wc".to_owned(), argv: Some(vec!["wc".to_owned()]) };
+        assert_eq!(seen[0].execs, [Exec { path: "/usr/bin/ls".to_owned(), argv: Some(words) }, late]);
         assert!(seen[0].effects.is_empty() && !seen[0].late, "{seen:?}");
         assert_eq!(seen[1].execs, [Exec { path: "/usr/bin/y".to_owned(), argv: None }]);
         assert!(seen[1].late);
