@@ -13,10 +13,11 @@ use std::thread;
 /// Lines in one sandbox.
 const BATCH: usize = 300;
 /// Programs that are scripts or start a helper of their own, each with those.
-const HELPERS: [(&str, &[&str]); 7] = [
+const HELPERS: [(&str, &[&str]); 8] = [
     ("egrep", &["grep"]),
     ("fgrep", &["grep"]),
     ("gunzip", &["gzip"]),
+    ("npm", &["node"]),
     ("xargs", &["echo"]),
     ("yq", &["jq"]),
     ("zcat", &["gzip"]),
