@@ -50,14 +50,16 @@ fn at<'a>(values: &'a Map<String, Value>, parts: &[&str]) -> Option<&'a Value> {
     rest.iter().try_fold(values.get(*first)?, |value, part| value.get(*part))
 }
 
+/// What is never told: values of headers, as a provider may take any of them for a key, and variables that sound
+/// like secrets.
 fn hide_secrets(values: &mut Map<String, Value>) {
-    let Some(Value::Object(providers)) = values.get_mut("providers") else { return };
-    for provider in providers.values_mut() {
-        let Some(Value::Object(headers)) = provider.get_mut("headers") else { continue };
-        for (_, value) in headers.iter_mut().filter(|(header, _)| is_secret(header)) {
-            *value = Value::from("(hidden)");
-        }
+    const HIDDEN: &str = "(hidden)";
+    if let Some(Value::Object(env)) = values.get_mut("env") {
+        env.iter_mut().filter(|(name, _)| is_secret(name)).for_each(|(_, value)| *value = Value::from(HIDDEN));
     }
+    let Some(Value::Object(providers)) = values.get_mut("providers") else { return };
+    let headers = providers.values_mut().filter_map(|provider| provider.get_mut("headers")?.as_object_mut());
+    headers.flat_map(Map::values_mut).for_each(|value| *value = Value::from(HIDDEN));
 }
 
 /// The parts of a key that names a setting.

@@ -4,7 +4,8 @@
 use super::SessionState;
 use super::state::CutTurn;
 use proto::ids::TurnId;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// A turn of the conversation.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +24,8 @@ pub struct TurnMark {
     title: Option<String>,
     /// Deferred tools that the model was told of.
     discovered: BTreeSet<String>,
+    /// The last prompts of people.
+    prompts: VecDeque<Arc<str>>,
 }
 
 impl SessionState {
@@ -42,6 +45,7 @@ impl SessionState {
             shell_cwd: self.info.shell_cwd.clone(),
             title,
             discovered: self.discovered.clone(),
+            prompts: self.prompts.clone(),
         });
     }
 
@@ -59,6 +63,7 @@ impl SessionState {
             self.info.usage.context_tokens = first.context_tokens;
             self.info.shell_cwd = first.shell_cwd;
             self.discovered = first.discovered;
+            self.prompts = first.prompts;
         }
     }
 }

@@ -12,6 +12,7 @@ use proto::permission::{PermissionDecision, PermissionRequest, ReasonType};
 use proto::session::{Cost, Mode, SessionInfo, SessionStatus, Usage};
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
 
 /// Characters of a prompt that become the title.
 const TITLE_CHARS: usize = 60;
@@ -43,7 +44,7 @@ pub struct SessionState {
     /// Rules that answers added.
     pub session_rules: Vec<String>,
     /// The last prompts of people, for the classifier of mode `auto`: each cut, oldest first.
-    pub prompts: VecDeque<String>,
+    pub prompts: VecDeque<Arc<str>>,
     /// Denials by that classifier: since the last call that ran, and in all (rows P10, P12).
     pub denials: (u32, u32),
     /// The mode before the session was to plan: what it goes back to once a plan is approved.
@@ -218,7 +219,7 @@ impl SessionState {
                 if self.prompts.len() >= KEPT_PROMPTS {
                     self.prompts.pop_front();
                 }
-                self.prompts.push_back(text::head(&prompt.plain_text(), KEPT_CHARS).to_owned());
+                self.prompts.push_back(text::head(&prompt.plain_text(), KEPT_CHARS).into());
             }
             Event::ToolStarted { .. } => self.denials.0 = 0,
             Event::PermissionResolved { decision: PermissionDecision::Deny, reason, .. }

@@ -38,7 +38,7 @@ pub(super) struct Case {
     /// The model; else why there is none.
     pub model: Result<Arc<dyn Model>, String>,
     /// What the person wrote in this session, oldest first.
-    pub prompts: Vec<String>,
+    pub prompts: Vec<Arc<str>>,
     /// The calls so far that were no mere reading, in few words.
     pub calls: Vec<String>,
 }

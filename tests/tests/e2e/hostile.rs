@@ -229,7 +229,7 @@ fn effects(daemon: &Daemon, model: &ModelServer, trap: &Trap) -> Vec<String> {
             found.push(format!("{tool} {input}: {said}"));
         }
     }
-    client.call_ok("session/delete", &json!({"sessionId": session}));
+    client.leave();
     found
 }
 
