@@ -28,7 +28,11 @@ pub(super) const PROGRAMS: &[Program] = &[
     table("tty", options("s", "silent quiet").at_most(0)),
     table("uname", options("asnrvmpio", UNAME).at_most(0)),
     table("nproc", options("", "all ignore=").at_most(0)),
-    table("who", options("abdHlmpqrstTwu", "all boot dead heading login process count runlevel short time mesg users")),
+    table(
+        "who",
+        options("abdHlmpqrstTwu", "all boot dead heading login process count runlevel short time mesg users")
+            .at_most(0),
+    ),
     table("w", options("hsfoiu", "no-header short from old-style ip-addr no-current")),
     table("last lastb", options("aFiIn:p:R#s:t:wx", "").at_most(1)),
     table("uptime", options("ps", "pretty since").at_most(0)),
@@ -348,6 +352,6 @@ mod tests {
             "fuser -n tcp ,example.org",
             "fuser …",
         ]);
-        ask(&["getconf -v x ARG_MAX", "uname --unlisted", "whoami x", "id --unlisted", "dpkg …", "pgrep …"]);
+        ask(&["getconf -v x ARG_MAX", "uname --unlisted", "whoami x", "who x", "id --unlisted", "dpkg …", "pgrep …"]);
     }
 }

@@ -129,14 +129,28 @@ impl Lexer<'_> {
                 }
                 Slash::Opens => self.pattern()?,
             },
-            digit if digit.is_ascii_digit() || digit == '.' => {
-                while self.chars.next_if(|next| next.is_ascii_alphanumeric() || *next == '.').is_some() {}
-                self.tokens.push(Token::Number);
-            }
+            digit if digit.is_ascii_digit() || digit == '.' => self.number()?,
             letter if letter.is_ascii_alphabetic() || letter == '_' => self.name(),
             _ => self.sign()?,
         }
         Ok(true)
+    }
+
+    /// A number. What follows it at once is a name of its own: `1system(…)`.
+    fn number(&mut self) -> Result<(), Fault> {
+        while self.chars.next_if(|next| next.is_ascii_digit() || *next == '.').is_some() {}
+        if self.chars.next_if(|next| matches!(next, 'e' | 'E')).is_some() {
+            self.chars.next_if(|next| matches!(next, '+' | '-'));
+            if !self.chars.peek().is_some_and(char::is_ascii_digit) {
+                return Err(Fault::Ambiguous("awk: a name right behind a number is not understood".to_owned()));
+            }
+            while self.chars.next_if(char::is_ascii_digit).is_some() {}
+        }
+        if self.chars.peek().is_some_and(|next| next.is_ascii_alphabetic() || *next == '_') {
+            return Err(Fault::Ambiguous("awk: a name right behind a number is not understood".to_owned()));
+        }
+        self.tokens.push(Token::Number);
+        Ok(())
     }
 
     fn continuation(&mut self) -> Result<(), Fault> {
