@@ -18,6 +18,7 @@ pub(super) const PROGRAMS: &[Program] = &[
              full all follow no-tail quiet no-pager pager-end fields field= list-boots disk-usage header list-catalog \
              dump-catalog",
         )
+        .reads()
         .no_dashed_values(),
     ),
     table(
