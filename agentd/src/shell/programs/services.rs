@@ -185,6 +185,11 @@ mod tests {
     }
 
     #[test]
+    fn journalctl_opens_a_file_that_it_is_given() {
+        assert_eq!(super::super::tests::paths("journalctl /x"), ["Read /x"]);
+    }
+
+    #[test]
     fn logs_and_packages() {
         only_read(&[
             "journalctl -u nginx -n 50 --no-pager",
