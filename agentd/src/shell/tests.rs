@@ -210,6 +210,7 @@ fn names_that_come_down_a_pipe_to_xargs_are_below_the_folder() {
         "git ls-files | xargs wc -c",
         "git ls-files | grep -v x | sort | head -n 3 | xargs wc -l",
         "rg -l main src | xargs -r wc -l",
+        "git ls-files | grep '\\.rs$' | xargs -d '\\n' wc -l",
         "cd sub && find . -print0 | xargs -0 cat",
         "find src -name '*.rs' -exec grep -l x {} \\;",
         "find . -type f -exec wc -l {} +",

@@ -93,7 +93,11 @@ pub(super) fn are_below(input: Names, words: &[Expanded], runs: &[Expanded]) -> 
     let Some(program) = runs.first().and_then(Expanded::exact) else { return false };
     let own = words.iter().skip(1).map_while(|word| word.exact().filter(|word| *word != program));
     let own: Vec<&str> = own.collect();
-    let known = |word: &&str| word.chars().all(|letter| "-0rtnLPI{}%".contains(letter) || letter.is_ascii_digit());
+    let known = |word: &&str| {
+        // Lines as they are.
+        ["-d", "\\n", "-d\\n"].contains(word)
+            || word.chars().all(|letter| "-0rtnLPI{}%".contains(letter) || letter.is_ascii_digit())
+    };
     let whole = own.iter().any(|word| ["-0", "-0r", "-r0"].contains(word));
     own.iter().all(known)
         && stays(words)
