@@ -11,6 +11,21 @@ use std::path::Path;
 /// What runs the line is looked up as well.
 const SHELL: &str = "bash";
 
+/// Programs that start others by name, each with those: they are looked up as well.
+const HELPERS: [(&str, &[&str]); 11] = [
+    ("diff3", &["diff"]),
+    ("dpkg", &["dpkg-query"]),
+    ("egrep", &["grep"]),
+    ("fgrep", &["grep"]),
+    ("gunzip", &["gzip"]),
+    ("npm", &["node"]),
+    ("sdiff", &["diff"]),
+    ("xargs", &["echo"]),
+    ("yq", &["jq"]),
+    ("zcat", &["gzip"]),
+    ("zgrep", &["grep", "gzip", "sed"]),
+];
+
 /// Permission of everybody to write.
 const WRITABLE_BY_ALL: u32 = 0o002;
 const EXECUTABLE: u32 = 0o111;
@@ -19,6 +34,9 @@ const EXECUTABLE: u32 = 0o111;
 /// of the session's folders, or nowhere.
 pub(super) fn foreign_program(analysis: &Analysis, context: &ToolContext) -> Option<String> {
     let mut names: Vec<&str> = analysis.commands.iter().flat_map(names_of).chain([SHELL]).collect();
+    let helped = HELPERS.iter().filter(|(program, _)| names.contains(program));
+    let helpers: Vec<&str> = helped.flat_map(|(_, helpers)| helpers.iter().copied()).collect();
+    names.extend(helpers);
     names.sort_unstable();
     names.dedup();
     names.into_iter().find_map(|name| why_foreign(name, context))
@@ -187,6 +205,15 @@ mod tests {
         let system = world.system.path().to_owned();
         std::fs::set_permissions(&system, std::fs::Permissions::from_mode(0o1777)).unwrap();
         assert!(world.verdict(&[&system]).is_some());
+    }
+
+    #[test]
+    fn what_a_program_starts_by_name_is_looked_up_too() {
+        let world = World::new();
+        let (system, bin) = (world.system.path().to_owned(), world.inside("bin"));
+        world.program(&bin.join("grep"));
+        assert!(world.verdict_on(&["egrep"], "egrep x", &[&bin, &system]).is_some());
+        assert_eq!(world.verdict_on(&["fold"], "fold x", &[&bin, &system]), None);
     }
 
     #[test]

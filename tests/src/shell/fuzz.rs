@@ -13,11 +13,14 @@ use std::thread;
 /// Lines in one sandbox.
 const BATCH: usize = 300;
 /// Programs that are scripts or start a helper of their own, each with those.
-const HELPERS: [(&str, &[&str]); 8] = [
+const HELPERS: [(&str, &[&str]); 11] = [
+    ("diff3", &["diff"]),
+    ("dpkg", &["dpkg-query"]),
     ("egrep", &["grep"]),
     ("fgrep", &["grep"]),
     ("gunzip", &["gzip"]),
     ("npm", &["node"]),
+    ("sdiff", &["diff"]),
     ("xargs", &["echo"]),
     ("yq", &["jq"]),
     ("zcat", &["gzip"]),
