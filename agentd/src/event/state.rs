@@ -181,7 +181,6 @@ impl SessionState {
     /// Folds one event with its number and moment.
     pub fn apply(&mut self, seq: u64, at: &str, event: &Event) {
         self.transcript.apply(event);
-        self.watch_for_classifier(event);
         match event {
             Event::SessionUpdated { changed } => self.update_info(changed),
             Event::SessionRewound { to_turn_id, .. } => self.rewind(to_turn_id),
@@ -204,6 +203,8 @@ impl SessionState {
             }
             _ => self.apply_turn(event),
         }
+        // After a turn's start is marked: what a rewind brings back is from before its prompt.
+        self.watch_for_classifier(event);
         self.info.last_seq = seq;
         if at > self.info.updated_at.as_str() {
             // What a fork has from its parent is older than the fork.

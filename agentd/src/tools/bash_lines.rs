@@ -2,15 +2,16 @@
 //! use. Called by Bash. Looks files up, opens nothing but git's configuration.
 
 use super::bash_git::config_runs_programs;
+use super::bash_globs::{TooMany, links};
 use super::bash_path::foreign_program;
 use super::paths::resolve;
 use super::tool::ToolContext;
 use super::zones::{command_use, is_stream};
 use crate::base::paths::home;
 use crate::policy::{CommandUse, Commands, FileUse};
-use crate::shell::{Access, Analysis, Class, Command, World, analyse};
+use crate::shell::{Access, Analysis, Class, Command, PathUse, World, analyse};
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Analyses that are kept: a call is looked at several times within a moment, beside others of its round.
@@ -110,7 +111,10 @@ fn command_part(command: &Command, context: &ToolContext) -> CommandUse {
             continue;
         }
         match path.and_then(|path| command_use(path, &used.text, used.access, used.below, context)) {
-            Some(file) => part.files.push(file),
+            Some(file) => {
+                follow_links(&mut part, used, &file, context);
+                part.files.push(file);
+            }
             // Names may be looked at nearly anywhere.
             None if used.access == Access::Look => {}
             None => {
@@ -123,6 +127,20 @@ fn command_part(command: &Command, context: &ToolContext) -> CommandUse {
         remove_by_text(&mut part, context);
     }
     part
+}
+
+/// What a pattern reads or writes by the links that it names. Removing a link removes nothing else.
+fn follow_links(part: &mut CommandUse, used: &PathUse, file: &FileUse, context: &ToolContext) {
+    if !used.below || used.access == Access::Remove || !used.text.contains(['*', '?', '[', '{']) {
+        return;
+    }
+    match links(&file.real, &used.text) {
+        Ok(links) => {
+            let leads = |link: &PathBuf| command_use(link.to_str()?, "", used.access, false, context);
+            part.files.extend(links.iter().filter_map(leads));
+        }
+        Err(TooMany) => drop(part.unknown_path.get_or_insert_with(|| used.text.clone())),
+    }
 }
 
 /// What a command that is not understood would remove if it is what it looks like. It asks anyway; this is for the

@@ -5,6 +5,7 @@ mod bash;
 mod bash_cwd;
 mod bash_exit;
 mod bash_git;
+mod bash_globs;
 mod bash_lines;
 mod bash_path;
 mod bash_sed;
