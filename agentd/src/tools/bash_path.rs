@@ -12,7 +12,7 @@ use std::path::Path;
 const SHELL: &str = "bash";
 
 /// Programs that start others by name, each with those: they are looked up as well.
-const HELPERS: [(&str, &[&str]); 11] = [
+const HELPERS: [(&str, &[&str]); 12] = [
     ("diff3", &["diff"]),
     ("dpkg", &["dpkg-query"]),
     ("egrep", &["grep"]),
@@ -20,6 +20,7 @@ const HELPERS: [(&str, &[&str]); 11] = [
     ("gunzip", &["gzip"]),
     ("npm", &["node"]),
     ("sdiff", &["diff"]),
+    ("tar", &["bzip2", "compress", "gzip", "lzip", "lzma", "lzop", "xz", "zstd"]),
     ("xargs", &["echo"]),
     ("yq", &["jq"]),
     ("zcat", &["gzip"]),

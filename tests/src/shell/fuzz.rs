@@ -13,7 +13,7 @@ use std::thread;
 /// Lines in one sandbox.
 const BATCH: usize = 300;
 /// Programs that are scripts or start a helper of their own, each with those.
-const HELPERS: [(&str, &[&str]); 11] = [
+const HELPERS: [(&str, &[&str]); 12] = [
     ("diff3", &["diff"]),
     ("dpkg", &["dpkg-query"]),
     ("egrep", &["grep"]),
@@ -21,6 +21,7 @@ const HELPERS: [(&str, &[&str]); 11] = [
     ("gunzip", &["gzip"]),
     ("npm", &["node"]),
     ("sdiff", &["diff"]),
+    ("tar", &["bzip2", "compress", "gzip", "lzip", "lzma", "lzop", "xz", "zstd"]),
     ("xargs", &["echo"]),
     ("yq", &["jq"]),
     ("zcat", &["gzip"]),
