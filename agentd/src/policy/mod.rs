@@ -29,5 +29,5 @@ pub use places::Places;
 pub use rule::{Behaviour, Rule, RuleError, wildcard};
 pub use source::{Rules, Source, SourceKind, SourcedRule};
 pub use subject::{CommandUse, Commands, FileUse, Subject, Zone};
-pub use suggest::{Suggested, suggest};
+pub use suggest::{Suggested, suggest, suggest_exactly};
 pub use trace::{Outcome, Step};

@@ -64,6 +64,24 @@ pub fn suggest(policy: &Policy, call: &Call<'_>, decision: &Decision) -> Vec<Sug
     }
 }
 
+/// The same for a line of commands, each to the letter; none where that would not do.
+#[must_use]
+pub fn suggest_exactly(policy: &Policy, call: &Call<'_>, decision: &Decision) -> Vec<Suggested> {
+    if !matches!(call.subject, Subject::Commands(_)) || suggest(policy, call, decision).is_empty() {
+        return Vec::new();
+    }
+    let asked = super::decide::asked_by_mode(policy, call);
+    let units = units(call, &policy.places);
+    let asked = units.iter().zip(asked).filter_map(|(unit, asked)| asked.then_some(unit));
+    let rules = asked.map(|unit| match unit.about {
+        About::Command { part, .. } => Rule::of_command(&part.plain).ok().map(lasting),
+        _ => of_line(call),
+    });
+    let Some(mut rules) = rules.collect::<Option<Vec<Suggested>>>() else { return Vec::new() };
+    rules.dedup();
+    if rules.len() <= MAX_RULES && suffice(policy, call, &rules) { rules } else { Vec::new() }
+}
+
 /// Whether the call would run with these rules.
 fn suffice(policy: &Policy, call: &Call<'_>, rules: &[Suggested]) -> bool {
     let source = Source::session(policy.places.folder.clone());

@@ -151,7 +151,11 @@ fn is_harmless(name: &str, arguments: &str) -> bool {
         }
         "connect" | "sendto" | "sendmsg" | "bind" => is_harmless_talk(arguments),
         // A look whether there is such a process, and a program that ends by the signal that it had caught.
-        "kill" | "tkill" => arguments.contains(", 0)") || arguments.contains(", SIGPIPE)"),
+        "kill" | "tkill" => {
+            arguments.contains(", 0)")
+                || arguments.contains(", SIGPIPE)")
+                || arguments.contains(", SIGPIPE <unfinished")
+        }
         _ => false,
     }
 }

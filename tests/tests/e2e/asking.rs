@@ -236,7 +236,7 @@ fn a_question_of_a_line_shows_its_parts() {
     let daemon = Daemon::builder().model(&model).settings(&rules).start();
     let client = Client::connect(&daemon);
     let session = client.session(&daemon.workspace());
-    let command = "ls && npm test && rm f; npm run build";
+    let command = "ls && make test && rm f; make all";
     model.reply(Reply::calls("t1", "Bash", &json!({"command": command}))).reply(Reply::says("done"));
     client.prompt(&session, "go");
     let request = client.events_until("permission.requested").pop().unwrap().body;
@@ -244,16 +244,17 @@ fn a_question_of_a_line_shows_its_parts() {
     let parts = request["preview"]["parts"].as_array().unwrap();
     let classes: Vec<_> =
         parts.iter().map(|part| (part["text"].as_str().unwrap(), part["class"].as_str().unwrap())).collect();
-    assert_eq!(classes, [("ls", "readonly"), ("npm test", "ask"), ("rm f", "edits"), ("npm run build", "ask")]);
+    assert_eq!(classes, [("ls", "readonly"), ("make test", "ask"), ("rm f", "edits"), ("make all", "ask")]);
     assert!(parts.iter().all(|part| !part["why"].as_str().unwrap().is_empty()));
     let offered = &request["suggestions"][0];
-    assert_eq!(offered["rules"], json!(["Bash(npm test)", "Bash(rm f)", "Bash(npm run build)"]), "{offered}");
+    assert_eq!(offered["rules"], json!(["Bash(make test)", "Bash(rm f)", "Bash(make all)"]), "{offered}");
     let remember = json!({"scope": "session", "rule": offered["rule"], "rules": offered["rules"]});
     let answer = json!({"requestId": request["requestId"], "decision": "allow", "remember": remember});
     client.call_ok("permission/respond", &answer);
     let resolved = client.events_until("permission.resolved").pop().unwrap();
     assert_eq!(resolved.body["reason"]["source"], "session");
-    client.events_until("turn.ended");
+    let events = client.events_until("turn.ended");
+    assert!(events.iter().any(|event| event.kind == "tool.started"), "a rule that is remembered changes nothing shown");
     assert_eq!(explain(&client, &json!({"sessionId": session}), "Bash", &json!({"command": command})).0, "allow");
     assert_eq!(
         explain(&client, &json!({"sessionId": session}), "Bash", &json!({"command": "npm publish x"})).0,

@@ -37,6 +37,20 @@ fn a_command_is_offered_with_its_verb_or_to_the_letter() {
 }
 
 #[test]
+fn a_line_is_offered_to_the_letter_too() {
+    let exactly = |parts: Vec<CommandUse>| {
+        let (policy, given) = (policy(Mode::Default), Given::line(parts));
+        let decision = given.decide(&policy);
+        suggest_exactly(&policy, &given.call(), &decision).iter().map(|one| one.rule.to_string()).collect::<Vec<_>>()
+    };
+    let unknown = |text: &str| command(text, Class::Unknown);
+    assert_eq!(exactly(vec![unknown("git push origin main")]), ["Bash(git push origin main)"]);
+    assert_eq!(exactly(vec![unknown("make a"), command("pwd", Class::ReadOnly), unknown("npm t")]).len(), 2);
+    assert!(exactly((0..6).map(|at| unknown(&format!("make {at}"))).collect()).is_empty(), "too many");
+    assert!(exactly(vec![command("pwd", Class::ReadOnly)]).is_empty(), "nothing asks");
+}
+
+#[test]
 fn each_part_that_asks_is_offered_and_five_at_most() {
     let parts = |count: usize| (0..count).map(|at| command(&format!("make {at}"), Class::Unknown));
     let reads = command("pwd", Class::ReadOnly);

@@ -6,7 +6,7 @@ use super::hooks::{self, Opinion};
 use super::input::CallInput;
 use super::validate::blocking;
 use super::{CallJob, NotRun, ToolMessage, person};
-use crate::policy::{self, Call, Classifier, Decision, HookSays, Policy, Subject, Verdict};
+use crate::policy::{self, Call, Classifier, Decision, HookSays, Policy, Subject, Suggested, Verdict};
 use crate::session::classifier::Word;
 use crate::session::judging::Looked;
 use crate::tools::Tool;
@@ -20,6 +20,8 @@ use tokio::sync::oneshot;
 pub(super) struct Decided {
     pub decision: Decision,
     pub subject: Subject,
+    /// Rules with which it would have run unasked: each of its commands to the letter, and the narrowest useful ones.
+    pub offers: [Vec<Suggested>; 2],
 }
 
 /// What others have said of a call.
@@ -128,7 +130,8 @@ async fn decide_hearing(
     };
     let call = Call { hook, classifier, ..looked.call(tool.as_ref(), input.seen()) };
     let decision = policy::decide(policy, call);
-    Ok(Decided { decision, subject: looked.subject })
+    let offers = [policy::suggest_exactly(policy, &call, &decision), policy::suggest(policy, &call, &decision)];
+    Ok(Decided { decision, subject: looked.subject, offers })
 }
 
 pub(super) fn denied(reason: &DecisionReason) -> NotRun {

@@ -6,7 +6,7 @@ use super::permission::{self, Decided, denied};
 use super::validate::{blocking, replace, tool_use_error};
 use super::{CallJob, NotRun, ToolMessage, hooks, shown, suggestions};
 use crate::base::ids;
-use crate::policy::Verdict;
+use crate::policy::{Subject, Verdict};
 use crate::session::approvals::{Answer, show_the_same};
 use crate::session::hooks::PermissionSaid;
 use crate::tools::Tool;
@@ -26,6 +26,7 @@ pub(super) async fn decide(
     input: CallInput,
     decided: Decided,
 ) -> Result<(CallInput, DecisionReason), NotRun> {
+    let subject = decided.subject.clone();
     let Question { request, .. } = question(job, tool, &input, decided).await?;
     let answer = match job.on_ask {
         OnAsk::Wait => asked(job, tool, &input, &request).await?,
@@ -35,12 +36,34 @@ pub(super) async fn decide(
         Answer::Allow { updated_input, reason } => {
             let changed = updated_input.filter(|written| *written != request.input);
             let input = match changed {
-                None => as_shown(job, tool, input, &request).await?,
+                None => as_shown(job, tool, input, Shown { request: &request, subject: &subject }).await?,
                 Some(written) => as_changed(job, tool, input, written).await?,
             };
             Ok((input, reason))
         }
         Answer::Deny { text, content, stops_turn } => Err(NotRun::Denied { text, content, stops_turn }),
+    }
+}
+
+/// What a person was asked about.
+struct Shown<'a> {
+    request: &'a PermissionRequest,
+    subject: &'a Subject,
+}
+
+impl Shown<'_> {
+    /// Whether it is all the same now. Why a part of a line is asked about depends on rules too, which the answer itself
+    /// may have changed: of a line it is the files and classes that count.
+    fn is(&self, subject: &Subject, now: &PermissionRequest) -> bool {
+        let by_subject = |preview: &Option<Preview>| matches!(preview, Some(Preview::Command { .. }));
+        let both_lines = by_subject(&self.request.preview) && by_subject(&now.preview);
+        let same = |request: &PermissionRequest| PermissionRequest { preview: None, ..request.clone() };
+        *subject == *self.subject
+            && if both_lines {
+                show_the_same(&same(now), &same(self.request))
+            } else {
+                show_the_same(now, self.request)
+            }
     }
 }
 
@@ -173,16 +196,17 @@ async fn as_shown(
     job: &CallJob,
     tool: &Arc<dyn Tool>,
     input: CallInput,
-    shown: &PermissionRequest,
+    shown: Shown<'_>,
 ) -> Result<CallInput, NotRun> {
     let decided = check_rules(job, tool, &input).await?;
+    let subject = decided.subject.clone();
     let Question { request: now, to_run } = question(job, tool, &input, decided).await?;
     let folder_is_gone = tool.runs_commands() && !job.context.cwd.is_dir();
-    if show_the_same(&now, shown) && !folder_is_gone {
+    if shown.is(&subject, &now) && !folder_is_gone {
         return Ok(input.run_as_shown(to_run));
     }
-    let text = match &shown.preview {
-        _ if folder_is_gone => format!("the folder {} is gone", shown.cwd),
+    let text = match &shown.request.preview {
+        _ if folder_is_gone => format!("the folder {} is gone", shown.request.cwd),
         Some(Preview::Diff { .. }) => "the file, or where its path leads, has changed. Read it again first".to_owned(),
         _ => "what it would use has changed. Look at it again, then call it anew".to_owned(),
     };

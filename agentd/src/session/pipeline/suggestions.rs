@@ -2,13 +2,14 @@
 
 use super::permission::Decided;
 use super::shown::can_be_remembered;
-use crate::policy::{CommandUse, Rule, Subject, Verdict};
+use crate::policy::Suggested;
 use crate::tools::ExitPlanMode;
-use proto::permission::{MAX_RULES, RuleScope, Suggestion};
+use proto::permission::{RuleScope, Suggestion};
 
-/// Rules that would have made this question needless: for the parts of a line, those parts to the letter; for an edit,
-/// edits in this session. A question that a rule, a hook or a safety check wants comes again, so nothing is offered.
-/// What a folder that is not trusted allows does not count: there it is the session, or the user's own settings.
+/// Rules that would have made this question needless: first, for the parts of a line, those parts to the letter, then
+/// what `policy` takes for the narrowest useful ones. A question that a rule, a hook or a safety check wants comes again,
+/// so nothing is offered. What a folder that is not trusted allows does not count: there it is the session, or the
+/// user's own settings.
 pub(super) fn of(decided: &Decided, tool: &str, trusted: bool) -> Vec<Suggestion> {
     if tool == ExitPlanMode::NAME {
         return vec![Suggestion::one("yes, and accept edits of files in this session", "Edit", RuleScope::Session)];
@@ -16,48 +17,33 @@ pub(super) fn of(decided: &Decided, tool: &str, trusted: bool) -> Vec<Suggestion
     if !can_be_remembered(&decided.decision) {
         return Vec::new();
     }
-    match &decided.subject {
-        Subject::Commands(commands) => {
-            let refused = commands.refused.as_ref().map(|_| commands.line.as_str());
-            let asked = decided.decision.parts.iter().zip(&commands.parts);
-            let asked = asked.filter(|(part, _)| part.verdict != Verdict::Allow).map(|(_, part)| plain(part));
-            let texts: Vec<&str> = refused.map_or_else(|| asked.collect(), |line| vec![line]);
-            in_places(&rules(texts.iter().map(|text| Rule::of_command(text).ok())), "this command", trusted)
-        }
-        Subject::Files(_) if matches!(tool, "Edit" | "Write" | "NotebookEdit") => {
-            vec![Suggestion::one("allow all edits of files in this session", "Edit", RuleScope::Session)]
-        }
-        Subject::Host(host) => {
-            let rule = Rule::of(tool, &format!("domain:{host}")).ok();
-            in_places(&rules(std::iter::once(rule)), host, trusted)
-        }
-        Subject::Name(name) => in_places(&rules(std::iter::once(Rule::of(tool, name).ok())), name, trusted),
-        Subject::Files(_) | Subject::Fields => {
-            vec![Suggestion::one(format!("allow {tool} in this session"), tool, RuleScope::Session)]
-        }
+    let [exact, useful] = &decided.offers;
+    let edits = useful.iter().find(|offer| offer.session_only);
+    let (exact, useful) = (texts(exact), texts(useful));
+    let mut suggestions = in_places(&exact, "this command", trusted);
+    if let Some(edits) = edits {
+        let label = format!("allow {} in this session", useful.join(", "));
+        suggestions.push(in_session(&useful, if useful.len() > 1 { &label } else { &edits.label }));
+    } else if useful != exact {
+        suggestions.extend(in_places(&useful, &useful.join(", "), trusted));
     }
+    suggestions
 }
 
-fn plain(part: &CommandUse) -> &str {
-    if part.plain.is_empty() { &part.text } else { &part.plain }
+fn texts(offers: &[Suggested]) -> Vec<String> {
+    offers.iter().map(|offer| offer.rule.to_string()).collect()
 }
 
-/// All of them, or none: a part that no rule can allow is asked about again anyway.
-fn rules(rules: impl Iterator<Item = Option<Rule>>) -> Vec<String> {
-    let Some(rules) = rules.collect::<Option<Vec<Rule>>>() else { return Vec::new() };
-    let mut texts: Vec<String> = Vec::new();
-    for text in rules.iter().map(ToString::to_string) {
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    if texts.len() > MAX_RULES { Vec::new() } else { texts }
+fn in_session(rules: &[String], label: &str) -> Suggestion {
+    let further = if rules.len() > 1 { rules.to_vec() } else { Vec::new() };
+    let rule = rules.first().cloned().unwrap_or_default();
+    Suggestion { label: label.to_owned(), rule, rules: further, scope: RuleScope::Session }
 }
 
 fn in_places(rules: &[String], what: &str, trusted: bool) -> Vec<Suggestion> {
     let Some(first) = rules.first() else { return Vec::new() };
     let further = if rules.len() > 1 { rules.to_vec() } else { Vec::new() };
-    let what = if rules.len() > 1 { "these commands" } else { what };
+    let what = if rules.len() > 1 && what == "this command" { "these commands" } else { what };
     let suggestion = |scope, place: &str| Suggestion {
         label: format!("allow {what} {place}"),
         rule: first.clone(),
