@@ -111,6 +111,32 @@ impl Analysis {
     }
 }
 
+/// Names of files that one command of a line gives to another. What is said of the line holds if each name below
+/// `folder` is plain: it holds no blank, quote, backslash, control character or what else a shell obeys, so that it is
+/// taken for one word and no option, and no link there leads to what may not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Absolute, as text.
+    pub folder: String,
+    /// Words of the commands that choose the names, such as patterns.
+    pub hints: Vec<String>,
+    /// Whether nothing in a folder `.git` is among them.
+    pub tracked: bool,
+}
+
+/// Takes a line apart as [`analyse`] does, and judges it as if all that is `Listed` were plain.
+#[must_use]
+pub fn analyse_if_plain(line: &str, world: World<'_>) -> (Analysis, Vec<Listed>) {
+    let found = match screen::refusal(line) {
+        Some(why) => Err(why),
+        None => parse::parse(line).and_then(|list| walk::walk_if_plain(&list, world)),
+    };
+    match found {
+        Ok((commands, listed)) => (Analysis { commands, refused: None }, listed),
+        Err(why) => (Analysis { refused: Some(why), ..Analysis::default() }, Vec::new()),
+    }
+}
+
 /// Takes a line apart and judges it. Bounded in time whatever the line.
 #[must_use]
 pub fn analyse(line: &str, world: World<'_>) -> Analysis {

@@ -123,6 +123,39 @@ pub(super) struct Redirect {
     pub kind: RedirectKind,
 }
 
+impl Redirect {
+    /// Whether it may change where is read from.
+    pub fn is_input(&self) -> bool {
+        !matches!(self.kind, RedirectKind::Write(_)) && !is_only_output(&self.text)
+    }
+
+    /// `< <(…)` and `<<< "$(…)"`.
+    pub fn is_substitution(&self) -> bool {
+        let alone = |parts: &[Part]| match parts {
+            [Part::Command(_)] => true,
+            [Part::Double(inner)] => matches!(inner.as_slice(), [Part::Command(_)]),
+            _ => false,
+        };
+        self.text.starts_with('<')
+            && match &self.kind {
+                RedirectKind::Read(word) => {
+                    matches!(word.parts.as_slice(), [Part::Process(_)]) && word.text.starts_with("<(")
+                }
+                RedirectKind::HereString(word) => alone(&word.parts),
+                _ => false,
+            }
+    }
+
+    /// Whether all it does is to throw messages away.
+    pub fn is_quieting(&self) -> bool {
+        self.text.split_ascii_whitespace().collect::<String>() == "2>/dev/null"
+    }
+}
+
+fn is_only_output(text: &str) -> bool {
+    matches!(text, "2>&1" | ">&2" | "1>&2")
+}
+
 #[derive(Debug, Clone)]
 pub(super) enum RedirectKind {
     /// `<`

@@ -7,6 +7,7 @@ mod builtins;
 mod expand;
 mod names;
 mod parse;
+mod printed;
 mod programs;
 mod screen;
 mod state;
@@ -14,4 +15,4 @@ mod state;
 mod tests;
 mod walk;
 
-pub use analysis::{Access, Analysis, Class, Command, Doing, PathUse, World, analyse};
+pub use analysis::{Access, Analysis, Class, Command, Doing, Listed, PathUse, World, analyse, analyse_if_plain};

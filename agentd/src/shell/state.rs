@@ -1,6 +1,8 @@
 //! What is known at one place of a line: its variables, the folder, its functions. Where two ways meet, only what both
 //! agree on stays known. Used by the walk over a line.
 
+use super::printed::Words;
+
 /// More folders in which a command may run than this are not told apart.
 const FOLDERS: usize = 4;
 
@@ -15,6 +17,8 @@ pub(super) enum Value {
         prefix: String,
         tame: bool,
     },
+    /// Words that a command printed.
+    Printed(Words),
     /// An array whose keys are texts, which are not evaluated.
     Map,
     /// An array with these elements.

@@ -1,15 +1,16 @@
 //! A line of Bash as permission sees it: its analysis, made once for a call, and its commands with the files that they
-//! use. Called by Bash. Looks files up, opens nothing but git's configuration.
+//! use. Called by Bash. Looks files and names up, opens nothing but git's configuration.
 
 use super::bash_git::config_runs_programs;
 use super::bash_globs::{TooMany, links};
+use super::bash_names::odd_name;
 use super::bash_path::foreign_program;
 use super::paths::resolve;
 use super::tool::ToolContext;
 use super::zones::{command_use, is_stream};
 use crate::base::paths::home;
 use crate::policy::{CommandUse, Commands, FileUse};
-use crate::shell::{Access, Analysis, Class, Command, PathUse, World, analyse};
+use crate::shell::{Access, Analysis, Class, Command, PathUse, World, analyse, analyse_if_plain};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,7 +39,10 @@ impl Lines {
     pub fn analysis(&self, line: &str, context: &ToolContext) -> Arc<Analysis> {
         let (cwd, home) = (resolve(&context.cwd), home(&context.env));
         match (cwd.as_deref().and_then(Path::to_str), home.to_str()) {
-            (Some(cwd), Some(home)) => self.of(line, World { cwd, home }),
+            (Some(cwd), Some(home)) => {
+                let world = World { cwd, home };
+                if_names_are_plain(line, world, self.of(line, world), context)
+            }
             _ => {
                 let refused = Some("the name of the folder or of home is no text".to_owned());
                 Arc::new(Analysis { refused, ..Analysis::default() })
@@ -66,6 +70,30 @@ impl Lines {
         kept.push_front(Known { line, cwd, home, analysis: Arc::clone(&analysis) });
         analysis
     }
+}
+
+/// The analysis of a line, where it only reads if names of files are plain that one of its commands gives to another,
+/// and they are. Looks at the folders each time, for these change.
+fn if_names_are_plain(line: &str, world: World<'_>, known: Arc<Analysis>, context: &ToolContext) -> Arc<Analysis> {
+    if known.refused.is_some() || known.commands.iter().all(is_sure) {
+        return known;
+    }
+    let (sure, listed) = analyse_if_plain(line, world);
+    if listed.is_empty() || !sure.commands.iter().all(is_sure) {
+        return known;
+    }
+    let Some(why) = listed.iter().find_map(|listed| odd_name(listed, context)) else { return Arc::new(sure) };
+    let mut known = Arc::unwrap_or_clone(known);
+    for command in known.commands.iter_mut().filter(|command| !is_sure(command)) {
+        (command.class, command.why) = (Class::Unknown, why.clone());
+    }
+    Arc::new(known)
+}
+
+/// Whether a command only reads, and what it reads is known.
+fn is_sure(command: &Command) -> bool {
+    command.class == Class::ReadOnly
+        && command.paths.iter().all(|used| used.path.is_some() || used.access == Access::Look)
 }
 
 /// Whether judging the commands of a line means looking at files.

@@ -229,7 +229,8 @@ fn takes_hidden(text: &str) -> bool {
     text.split('/').any(|part| part.contains('{') || (part.starts_with('.') && part.contains(['*', '?', '['])))
 }
 
-fn is_secret_pattern(text: &str) -> bool {
+/// Whether a pattern of names says that what it names holds secrets.
+pub(super) fn is_secret_pattern(text: &str) -> bool {
     is_secret_name(Path::new(text)) || is_secret_name(Path::new(&text.replace('*', "")))
 }
 

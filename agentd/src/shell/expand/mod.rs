@@ -7,6 +7,7 @@ mod parameter;
 mod strip;
 mod word;
 
+use super::printed::Kind;
 use super::programs::Arg;
 
 /// A word after expansion.
@@ -19,11 +20,18 @@ pub(super) struct Expanded {
     pub tame: bool,
     /// Whether it is a process substitution: a pipe, no file.
     pub pipe: bool,
+    /// Whether its end is words that a command printed, and surely only one.
+    pub printed: Option<(Kind, bool)>,
 }
 
 impl Expanded {
     pub fn literal(text: &str) -> Self {
-        Self { arg: Arg::Literal(text.to_owned()), text: text.to_owned(), tame: false, pipe: false }
+        Self { text: text.to_owned(), ..Self::of(Arg::Literal(text.to_owned())) }
+    }
+
+    /// Of which no more is known than this.
+    pub fn of(arg: Arg) -> Self {
+        Self { arg, text: String::new(), tame: false, pipe: false, printed: None }
     }
 
     /// Whether it is known just so far. Empty texts are not compared byte by byte, which is slow where both are nowhere.

@@ -3,6 +3,7 @@
 use super::strip;
 use crate::shell::ast::{Operation, Parameter, Part, Subscript};
 use crate::shell::names;
+use crate::shell::printed::Words;
 use crate::shell::state::Value;
 use crate::shell::walk::{Walk, Walked};
 
@@ -16,6 +17,8 @@ pub(super) enum Content {
         prefix: String,
         tame: bool,
     },
+    /// Words that a command printed.
+    Printed(Words),
     /// The elements of an array.
     List(Vec<String>),
     /// Any number of words, even within quotes.
@@ -119,6 +122,7 @@ impl Walk<'_> {
             Some(Value::Exact(text)) => return Content::Exact(text.clone()),
             Some(Value::Number) => return Content::Number,
             Some(Value::Unknown { prefix, tame }) => return Content::Unknown { prefix: prefix.clone(), tame: *tame },
+            Some(Value::Printed(words)) => return Content::Printed(words.clone()),
             Some(Value::List(items)) => return items.first().cloned().map_or_else(Content::any, Content::Exact),
             Some(Value::Map) => return Content::any(),
             None => {}

@@ -3,6 +3,7 @@
 use super::parameter::Content;
 use super::{Expanded, brace};
 use crate::shell::ast::{Part, Word};
+use crate::shell::printed::{Kind, Words};
 use crate::shell::programs::Arg;
 use crate::shell::walk::{Walk, Walked};
 
@@ -65,7 +66,7 @@ impl Walk<'_> {
             Some(Part::Text(text)) => text.split(['{', '~', '*', '?', '[']).next().unwrap_or(""),
             _ => "",
         };
-        Ok(vec![Expanded { arg: Arg::Many(prefix.to_owned()), text: word.text.clone(), tame: false, pipe: false }])
+        Ok(vec![Expanded { text: word.text.clone(), ..Expanded::of(Arg::Many(prefix.to_owned())) }])
     }
 
     fn gather(&mut self, parts: &[Part], quoting: Quoting, to: &mut Building) -> Walked<()> {
@@ -87,7 +88,10 @@ impl Walk<'_> {
                 }
                 Part::Command(list) => {
                     let number = self.substitution(list)?;
-                    to.content(if number { Content::Number } else { Content::any() }, quoting);
+                    let printed = self.printed.clone().and_then(|output| self.taken(&output));
+                    let content =
+                        if number { Content::Number } else { printed.map_or_else(Content::any, Content::Printed) };
+                    to.content(content, quoting);
                 }
                 Part::Arithmetic(expression) => {
                     let value = self.arithmetic(expression)?;
@@ -172,6 +176,14 @@ struct Building {
     before: Vec<String>,
     /// What comes after the first wildcard.
     tail: String,
+    /// What a command printed, of which it is.
+    named: Option<(Kind, bool)>,
+    /// Whether there were names of files among that.
+    of_names: bool,
+    /// Whether it may become any number of words that begin alike.
+    spread: bool,
+    /// Whether no more than one.
+    named_one: bool,
 }
 
 impl Building {
@@ -226,11 +238,32 @@ impl Building {
                 self.many |= !self.single;
                 self.unknown("", false);
             }
+            Content::Printed(words) => self.printed(&words, splits),
             Content::Unknown { prefix, tame } => {
                 self.many |= splits;
                 self.unknown(&prefix, tame);
             }
         }
+    }
+
+    /// Words that a command printed. Names of files stay below their folder at the start of a word or behind a slash.
+    fn printed(&mut self, words: &Words, splits: bool) {
+        let of_names = matches!(words.kind, Kind::Names | Kind::Past);
+        let alone = self.exact.is_empty() && !self.open;
+        let behind = if self.open { &self.tail } else { &self.exact };
+        let stays = alone || !of_names || behind.ends_with('/');
+        let sure = words.one && matches!(words.kind, Kind::Names | Kind::Numbers);
+        let loose = words.kind == Kind::Past && splits;
+        // Words after the first begin otherwise, and of names in the past there may be several in one.
+        self.many |= splits && !words.one && !alone || loose;
+        self.spread |= splits && alone && !sure;
+        self.named_one = words.one;
+        self.of_names |= of_names;
+        let plain = |letter: char| letter.is_alphanumeric() || "._-/+@=".contains(letter);
+        let first =
+            self.named.is_none() && !self.open && self.exact.chars().all(plain) && (alone || words.one || !splits);
+        self.named = first.then_some((words.kind, words.one && alone));
+        self.unknown(if alone { &words.prefix } else { "" }, stays);
     }
 
     /// The elements of an array; the last may go on.
@@ -272,20 +305,27 @@ impl Building {
     fn finish(self, text: &str) -> Vec<Expanded> {
         if self.many {
             let arg = Arg::Many(String::new());
-            return vec![Expanded { arg, text: text.to_owned(), tame: false, pipe: false }];
+            let printed =
+                self.named.filter(|named| self.exact.is_empty() && named.0 == Kind::Past && self.tail.is_empty());
+            return vec![Expanded { text: text.to_owned(), printed, ..Expanded::of(arg) }];
         }
         let mut words: Vec<Expanded> = self.before.iter().map(|word| Expanded::literal(word)).collect();
         if !self.open {
             if !self.exact.is_empty() || self.quotes || self.single {
                 let text = if text == OF_MANY { self.exact.clone() } else { text.to_owned() };
-                words.push(Expanded { arg: Arg::Literal(self.exact), text, tame: false, pipe: false });
+                words.push(Expanded { text, ..Expanded::of(Arg::Literal(self.exact)) });
             }
             return words;
         }
         let leaves = self.tail.contains("..") || self.pattern && self.tail.contains("/.");
-        let tame = !self.wild && !leaves;
-        let arg = if self.pattern { Arg::Many(self.exact) } else { Arg::One(self.exact) };
-        words.push(Expanded { arg, text: text.to_owned(), tame, pipe: self.pipe });
+        // A name may be `.`, and with another point behind it `..`.
+        let leaves = leaves || self.of_names && (self.tail.contains("./") || self.tail.ends_with('.'));
+        let stays = !self.wild && !leaves;
+        let past = matches!(self.named, Some((Kind::Past, _)));
+        let printed = self.named.filter(|_| stays && self.tail.is_empty() && !self.pattern);
+        let several = self.spread && !(self.named_one && !self.tail.is_empty());
+        let arg = if self.pattern || several { Arg::Many(self.exact) } else { Arg::One(self.exact) };
+        words.push(Expanded { arg, text: text.to_owned(), tame: stays && !past, pipe: self.pipe, printed });
         words
     }
 }

@@ -4,6 +4,7 @@ use super::{Walk, Walked};
 use crate::shell::ast::{AssignedValue, Assignment, Part, Word};
 use crate::shell::expand::Expanded;
 use crate::shell::names;
+use crate::shell::printed::Words;
 use crate::shell::programs::Arg;
 use crate::shell::state::Value;
 
@@ -120,7 +121,10 @@ impl Walk<'_> {
         Ok(match expanded.arg {
             Arg::Literal(text) => Value::Exact(text),
             _ if number => Value::Number,
-            Arg::One(prefix) | Arg::Many(prefix) => Value::Unknown { prefix, tame: expanded.tame },
+            Arg::One(prefix) | Arg::Many(prefix) => match expanded.printed {
+                Some((kind, one)) => Value::Printed(Words { kind, prefix, one }),
+                None => Value::Unknown { prefix, tame: expanded.tame },
+            },
         })
     }
 }

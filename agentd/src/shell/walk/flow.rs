@@ -1,11 +1,11 @@
 //! Lists, pipelines, branches and loops. Part of the walk.
 
-use super::piped::Names;
 use super::{Walk, Walked};
 use crate::shell::analysis::{Class, Command};
 use crate::shell::ast::{AndOr, Compound, Joint, List, Part, Pipeline, Redirect, Stage, Word};
 use crate::shell::builtins;
 use crate::shell::expand::Expanded;
+use crate::shell::printed::{Kind, Output, Words};
 use crate::shell::programs;
 use crate::shell::state::{State, Value};
 
@@ -74,17 +74,19 @@ impl Walk<'_> {
 
     fn pipeline(&mut self, pipeline: &Pipeline) -> Walked<()> {
         self.number_output = false;
-        let outer = std::mem::take(&mut self.piped);
+        self.printed = None;
+        let outer = self.piped.take();
         if let [only] = pipeline.stages.as_slice() {
             self.stage(only)?;
         } else {
-            let mut piped = Names::Unknown;
+            let shared = self.shared;
             for stage in &pipeline.stages {
-                let simple = matches!(stage, Stage::Simple(simple) if simple.redirects.is_empty());
-                self.piped = if simple { piped } else { Names::Unknown };
+                self.piped = self.printed.take();
                 self.apart(|this| this.stage(stage))?;
-                piped = if simple { super::piped::output(self.piped, &self.last) } else { Names::Unknown };
+                // What comes after it reads the pipe.
+                self.shared = false;
             }
+            self.shared = shared;
         }
         self.piped = outer;
         if pipeline.negated
@@ -102,23 +104,31 @@ impl Walk<'_> {
             Stage::Simple(simple) => return self.simple(simple),
             Stage::Compound { body, redirects } => {
                 let outer = self.take_harm();
-                self.redirects_of(redirects)?;
-                self.compound(body)?;
+                let piped = self.piped.take();
+                let opened = self.redirects_of(redirects)?;
+                let input =
+                    if opened.is_some() || !redirects.iter().any(Redirect::is_input) { opened.or(piped) } else { None };
+                self.fed(body, input)?;
                 self.harm = outer;
             }
             Stage::Function { name, body, text } => self.function(name, body, text)?,
         }
-        self.last.clear();
+        self.printed = None;
         Ok(())
     }
 
-    /// The redirections of a group or a loop, as a command of its own.
-    fn redirects_of(&mut self, redirects: &[Redirect]) -> Walked<()> {
+    /// The redirections of a group or a loop, as a command of its own; what is known of what is read through them.
+    fn redirects_of(&mut self, redirects: &[Redirect]) -> Walked<Option<Output>> {
+        let mut opened = None;
         for redirect in redirects {
+            self.printed = None;
             let found = self.redirect(redirect)?;
             self.note(&redirect.text, found.paths, found.class);
+            if redirect.is_substitution() && redirects.len() == 1 {
+                opened = self.printed.take();
+            }
         }
-        Ok(())
+        Ok(opened)
     }
 
     /// A definition: what it would do is walked as if it ran anywhere. A call is then a command that only forgets.
@@ -139,20 +149,12 @@ impl Walk<'_> {
         })
     }
 
-    fn compound(&mut self, body: &Compound) -> Walked<()> {
+    pub(super) fn compound(&mut self, body: &Compound) -> Walked<()> {
         match body {
             Compound::Group(list) => self.list(list),
             Compound::Subshell(list) => self.apart(|this| this.list(list)),
             Compound::If { branches, otherwise } => self.branches(branches, otherwise.as_ref()),
-            Compound::While { condition, until, body } => self.until_stable(|this| {
-                this.list(condition)?;
-                let yes = this.take_state();
-                let no = this.failed.take().unwrap_or_else(|| yes.clone());
-                let (inside, after) = if *until { (no, yes) } else { (yes, no) };
-                this.state = inside;
-                this.list(body)?;
-                Ok(after)
-            }),
+            Compound::While { condition, until, body } => self.while_loop(condition, *until, body, None),
             Compound::For { text, name, words, body } => self.for_words(text, name, words.as_deref(), body),
             Compound::ArithmeticFor { text, parts, body } => self.arithmetic_for(text, parts, body),
             Compound::Case { subject, arms } => self.case(subject, arms),
@@ -163,6 +165,27 @@ impl Walk<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// `while` and `until`; `feed` is what a `read` in the condition gets.
+    pub(super) fn while_loop(
+        &mut self,
+        condition: &List,
+        until: bool,
+        body: &List,
+        feed: Option<&Output>,
+    ) -> Walked<()> {
+        self.until_stable(|this| {
+            this.feed = feed.cloned();
+            this.list(condition)?;
+            this.feed = None;
+            let yes = this.take_state();
+            let no = this.failed.take().unwrap_or_else(|| yes.clone());
+            let (inside, after) = if until { (no, yes) } else { (yes, no) };
+            this.state = inside;
+            this.list(body)?;
+            Ok(after)
+        })
     }
 
     fn branches(&mut self, branches: &[(List, List)], otherwise: Option<&List>) -> Walked<()> {
@@ -311,6 +334,10 @@ fn common(values: &[Expanded]) -> Value {
     use crate::shell::programs::Arg;
     match values {
         [Expanded { arg: Arg::Literal(text), .. }] => Value::Exact(text.clone()),
+        [Expanded { printed: Some((Kind::Numbers, _)), .. }] => Value::Number,
+        [Expanded { arg: Arg::One(prefix) | Arg::Many(prefix), printed: Some((kind, _)), .. }] => {
+            Value::Printed(Words { kind: *kind, prefix: prefix.clone(), one: true })
+        }
         [Expanded { arg: Arg::One(prefix) | Arg::Many(prefix), tame, .. }] => {
             Value::Unknown { prefix: prefix.clone(), tame: *tame }
         }

@@ -11,10 +11,10 @@ mod redirects;
 mod simple;
 mod verdict;
 
-use super::analysis::{Class, Command, Doing, PathUse, World};
+use super::analysis::{Class, Command, Doing, Listed, PathUse, World};
 use super::ast::List;
-use super::expand::Expanded;
 use super::names;
+use super::printed::Output;
 use super::state::{State, Value};
 
 /// So many commands are walked, loops and branches counted as often as they are.
@@ -45,15 +45,38 @@ pub(super) struct Walk<'a> {
     pub(super) number_output: bool,
     /// Whether the elements that are read have texts as keys.
     keyed: bool,
-    /// The words of the last simple command.
-    last: Vec<Expanded>,
-    /// What comes down the pipe to the simple command that is looked at right now.
-    piped: piped::Names,
+    /// What comes down the pipe to the command that is looked at right now.
+    piped: Option<Output>,
+    /// What the last command or pipeline prints.
+    pub(super) printed: Option<Output>,
+    /// What a `read` that decides on a loop gets.
+    feed: Option<Output>,
+    /// Whether commands have the input of such a loop.
+    shared: bool,
+    /// Whether one of them may have taken a part of it.
+    loose: bool,
+    /// Whether names are taken to be plain.
+    trusting: bool,
+    /// Names that are.
+    listed: Vec<Listed>,
 }
 
 /// Walks a line that begins in the folder of `world`.
 pub(super) fn walk(list: &List, world: World<'_>) -> Walked<Vec<Command>> {
-    let mut walk = Walk {
+    let mut walk = started(world);
+    walk.list(list)?;
+    Ok(walk.commands)
+}
+
+/// As [`walk`], if the names that are given back are plain.
+pub(super) fn walk_if_plain(list: &List, world: World<'_>) -> Walked<(Vec<Command>, Vec<Listed>)> {
+    let mut walk = Walk { trusting: true, ..started(world) };
+    walk.list(list)?;
+    Ok((walk.commands, walk.listed))
+}
+
+fn started(world: World<'_>) -> Walk<'_> {
+    Walk {
         world,
         state: State::new(Some(world.cwd.to_owned())),
         failed: None,
@@ -65,11 +88,14 @@ pub(super) fn walk(list: &List, world: World<'_>) -> Walked<Vec<Command>> {
         exits: Vec::new(),
         number_output: false,
         keyed: false,
-        last: Vec::new(),
-        piped: piped::Names::Unknown,
-    };
-    walk.list(list)?;
-    Ok(walk.commands)
+        piped: None,
+        printed: None,
+        feed: None,
+        shared: false,
+        loose: false,
+        trusting: false,
+        listed: Vec::new(),
+    }
 }
 
 impl Walk<'_> {

@@ -1,119 +1,136 @@
-//! Names of files that one command prints for `xargs` behind it in a pipe. Part of the walk.
+//! What one command prints for another to read: for `xargs` behind it in a pipe, for a `read` that a loop begins with, as
+//! the words of a substitution. Part of the walk.
 
+use super::paths::absolute;
+use super::{Walk, Walked};
+use crate::shell::analysis::Listed;
+use crate::shell::ast::{Compound, Simple};
 use crate::shell::expand::Expanded;
-
-/// What is known of the lines that come down a pipe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Names {
-    /// Nothing.
-    #[default]
-    Unknown,
-    /// Each names something below the folder, but one with a blank in it is taken for several.
-    Lines,
-    /// Names of what is below the folder, each with a NUL byte behind it.
-    Whole,
-}
+use crate::shell::printed::{self, Kind, Output, Words};
+use crate::shell::programs::Arg;
+use crate::shell::state::Value;
 
 /// Programs that tell of a file how large or of what kind it is, and nothing of what is in it.
 const TELLING: [&str; 12] =
     ["wc", "ls", "stat", "file", "du", "basename", "dirname", "md5sum", "sha1sum", "sha256sum", "cksum", "realpath"];
-/// Expressions of `find` that choose, and print nothing of their own.
-const CHOOSING: [&str; 16] = [
-    "-name",
-    "-iname",
-    "-path",
-    "-type",
-    "-maxdepth",
-    "-mindepth",
-    "-size",
-    "-mtime",
-    "-mmin",
-    "-newer",
-    "-not",
-    "-o",
-    "-a",
-    "-print",
-    "-print0",
-    "-empty",
-];
 
-/// What is known of the output of a command that gets `input`.
-pub(super) fn output(input: Names, words: &[Expanded]) -> Names {
-    let exact: Option<Vec<&str>> = words.iter().map(Expanded::exact).collect();
-    let Some(exact) = exact else { return Names::Unknown };
-    let below = |words: &[&str]| words.iter().all(|word| !word.starts_with('/') && !word.contains(".."));
-    let plain = |words: &[&str], options: &[&str]| {
-        below(words) && words.iter().all(|word| !word.starts_with('-') || options.contains(word))
-    };
-    match exact.as_slice() {
-        ["find", rest @ ..] if plain(rest, &CHOOSING) => {
-            if rest.last() == Some(&"-print0") {
-                Names::Whole
-            } else {
-                Names::Lines
+impl Walk<'_> {
+    /// What is known of the output of a command.
+    pub(super) fn printed_by(&self, input: Option<&Output>, words: &[Expanded]) -> Option<Output> {
+        let folder = self.state.folder().filter(|folder| {
+            let below = folder.strip_prefix(self.world.cwd);
+            below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
+        let mut output = printed::of(input, words, folder.unwrap_or("/"))?;
+        let of_names = matches!(output.kind, Kind::Names | Kind::Past);
+        if input.is_none_or(|input| input.root != output.root) && of_names {
+            output.root = absolute(folder?, &output.root);
+        }
+        Some(output)
+    }
+
+    /// An output, taken apart at blanks.
+    pub(in crate::shell) fn taken(&mut self, output: &Output) -> Option<Words> {
+        if output.whole {
+            return None;
+        }
+        if output.kind != Kind::Names {
+            return Some(output.words());
+        }
+        if !self.trusting {
+            return Some(Words { kind: Kind::Past, prefix: String::new(), one: false });
+        }
+        let listed = Listed { folder: output.root.clone(), hints: output.hints.clone(), tracked: output.tracked };
+        if !self.listed.contains(&listed) {
+            self.listed.push(listed);
+        }
+        Some(output.words())
+    }
+
+    /// The words that `xargs` appends or puts in.
+    pub(super) fn hands_on(&mut self, words: &[Expanded], inner: &mut [Expanded]) {
+        let Some(output) = self.piped.clone() else { return };
+        let Some(program) = inner.first().and_then(Expanded::exact) else { return };
+        let own: Vec<&str> =
+            words.iter().skip(1).map_while(|word| word.exact().filter(|word| *word != program)).collect();
+        let known = |word: &&str| {
+            // Lines as they are.
+            ["-d", "\\n", "-d\\n"].contains(word)
+                || word.chars().all(|letter| "-0rtnLPI{}%".contains(letter) || letter.is_ascii_digit())
+        };
+        let whole = own.iter().any(|word| ["-0", "-0r", "-r0"].contains(word));
+        let of_names = matches!(output.kind, Kind::Names | Kind::Past);
+        if !own.iter().all(known) || !stays(words) || whole != output.whole || !of_names {
+            return;
+        }
+        let prefix = match self.taken(&output) {
+            Some(words) if words.kind == Kind::Names => words.prefix,
+            None => output.prefix,
+            Some(_) if TELLING.contains(&program) => String::new(),
+            Some(_) => return,
+        };
+        for word in inner.iter_mut().skip(1) {
+            word.tame = true;
+            if let Arg::One(begins) | Arg::Many(begins) = &mut word.arg
+                && begins.is_empty()
+            {
+                begins.clone_from(&prefix);
             }
         }
-        ["git", "ls-files", rest @ ..] if plain(rest, &["-z", "--"]) => {
-            if rest.contains(&"-z") {
-                Names::Whole
-            } else {
-                Names::Lines
+    }
+
+    /// A compound command that reads this.
+    pub(super) fn fed(&mut self, body: &Compound, input: Option<Output>) -> Walked<()> {
+        let Compound::While { condition, until, body: inner } = body else { return self.compound(body) };
+        let Some(input) = input else { return self.compound(body) };
+        let (state, at) = (self.state.clone(), self.commands.len());
+        let outer = (self.shared, self.loose);
+        (self.shared, self.loose) = (true, false);
+        self.while_loop(condition, *until, inner, Some(&input))?;
+        if self.loose {
+            self.commands.truncate(at);
+            (self.state, self.failed) = (state, None);
+            self.while_loop(condition, *until, inner, None)?;
+        }
+        self.shared = outer.0;
+        self.loose |= outer.1;
+        Ok(())
+    }
+
+    /// A command that may read what the loop around it reads.
+    pub(super) fn takes_input(&mut self, simple: &Simple, words: &[Expanded], reads: bool) {
+        let exact: Option<Vec<&str>> = words.iter().map(Expanded::exact).collect();
+        let (whole, name) = match exact.as_deref() {
+            Some(["read", "-r", name] | ["read", name]) if !name.starts_with('-') => (false, *name),
+            Some(["read", "-r", "-d", "", name] | ["read", "-d", "", "-r", name]) => (true, *name),
+            _ => {
+                let several = words.iter().any(|word| matches!(word.arg, Arg::Many(_)));
+                self.loose |= printed::may_take_input(words, reads && !several);
+                return;
             }
+        };
+        let as_it_is = simple.assignments.iter().all(|assignment| assignment.text == "IFS=");
+        let feed = self.feed.clone().filter(|output| as_it_is && output.whole == whole);
+        let words = feed.and_then(|output| self.taken(&Output { whole: false, ..output }));
+        match words {
+            Some(words) => self.state.set(name, Value::Printed(Words { one: true, ..words })),
+            // A line is taken as a whole, if a line is what it takes.
+            None => self.loose |= self.feed.as_ref().is_some_and(|output| output.whole != whole),
         }
-        ["git", "diff", "--name-only", rest @ ..] if plain(rest, &["--cached", "--staged", "--"]) => Names::Lines,
-        ["git", "grep", "-l", rest @ ..] if plain(rest, &["-i", "-w", "-e", "--"]) => Names::Lines,
-        ["rg" | "grep", option, rest @ ..] if lists(option) && plain(rest, &["-i", "-w", "-e", "--"]) => Names::Lines,
-        ["rg", "--files", rest @ ..] if plain(rest, &[]) => Names::Lines,
-        ["ls", rest @ ..] if plain(rest, &["-1", "-t", "-r", "-d"]) => Names::Lines,
-        // What only leaves lines out, or puts them in another order.
-        ["grep", rest @ ..]
-            if input == Names::Lines && rest.len() < 3 && plain(rest, &["-v", "-E", "-i", "-F", "-vE"]) =>
-        {
-            input
-        }
-        ["sort" | "uniq"] if input == Names::Lines => input,
-        ["head" | "tail", "-n", count] | ["head" | "tail", count] if input == Names::Lines && is_count(count) => input,
-        _ => Names::Unknown,
     }
 }
 
-/// Options of grep and ripgrep with which only the names of files are printed.
-fn lists(option: &str) -> bool {
-    let letters = option.strip_prefix('-').unwrap_or_default();
-    letters.contains('l') && letters.chars().all(|letter| "rlinwEF".contains(letter))
-}
-
-fn is_count(word: &str) -> bool {
-    let digits = word.strip_prefix('-').unwrap_or(word);
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Whether what `xargs` hands on are names below the folder, or such that nothing is shown of a file that is elsewhere.
-pub(super) fn are_below(input: Names, words: &[Expanded], runs: &[Expanded]) -> bool {
-    let Some(program) = runs.first().and_then(Expanded::exact) else { return false };
-    let own = words.iter().skip(1).map_while(|word| word.exact().filter(|word| *word != program));
-    let own: Vec<&str> = own.collect();
-    let known = |word: &&str| {
-        // Lines as they are.
-        ["-d", "\\n", "-d\\n"].contains(word)
-            || word.chars().all(|letter| "-0rtnLPI{}%".contains(letter) || letter.is_ascii_digit())
-    };
-    let whole = own.iter().any(|word| ["-0", "-0r", "-r0"].contains(word));
-    own.iter().all(known)
-        && stays(words)
-        && match input {
-            Names::Unknown => false,
-            Names::Lines => !whole && TELLING.contains(&program),
-            Names::Whole => whole,
-        }
-}
-
-/// Whether the command that `find` runs gets names below the folders that are written, and nothing behind them that
-/// leads elsewhere.
-pub(super) fn are_found(words: &[Expanded]) -> bool {
-    stays(words)
-}
-
-fn stays(words: &[Expanded]) -> bool {
+/// Whether the command that gets names below a folder has nothing behind them that leads elsewhere.
+pub(super) fn stays(words: &[Expanded]) -> bool {
     words.iter().all(|word| word.exact().is_some_and(|word| !word.contains("..")))
+}
+
+/// The words, of which a program that tells nothing of what is in files may have such as are behind a folder.
+pub(super) fn told(words: &[Expanded]) -> Vec<Expanded> {
+    let telling = words.first().and_then(Expanded::exact).is_some_and(|name| TELLING.contains(&name));
+    let mut words = words.to_vec();
+    for word in words.iter_mut().filter(|word| matches!(word.printed, Some((Kind::Past, _))) && telling) {
+        word.tame = matches!(&word.arg, Arg::One(prefix) if !prefix.is_empty());
+    }
+    words
 }

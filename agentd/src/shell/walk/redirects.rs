@@ -58,7 +58,7 @@ impl Walk<'_> {
         let mut words = self.expand(word)?;
         let target = match (words.pop(), words.is_empty()) {
             (Some(target), true) => target,
-            _ => Expanded { arg: Arg::Many(String::new()), text: word.text.clone(), tame: false, pipe: false },
+            _ => Expanded { text: word.text.clone(), ..Expanded::of(Arg::Many(String::new())) },
         };
         if target.pipe {
             return Ok(Redirected::nothing());

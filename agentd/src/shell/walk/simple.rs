@@ -3,8 +3,8 @@
 use super::condition::is_asked_whether_empty;
 use super::verdict::Verdict;
 use super::{Walk, Walked};
-use crate::shell::analysis::{Class, Command, Doing};
-use crate::shell::ast::{AndOr, List, Part, Simple, Stage, Word};
+use crate::shell::analysis::{Access, Class, Command, Doing};
+use crate::shell::ast::{AndOr, List, Part, Redirect, Simple, Stage, Word};
 use crate::shell::expand::Expanded;
 
 /// The words of a command that are judged.
@@ -45,6 +45,10 @@ impl Walk<'_> {
                 kept.push(assignment.text.as_str());
             }
         }
+        let read_from = simple.redirects.iter().any(|redirect| redirect.is_input() && !redirect.is_quieting());
+        if read_from {
+            self.piped = None;
+        }
         let verdict = match simple.words.first() {
             None => Verdict::harmless(),
             Some(word) if !is_static(word) => {
@@ -62,12 +66,18 @@ impl Walk<'_> {
             (None, true) => verdict.why.clone(),
             (None, false) => "its redirections change files".to_owned(),
         };
+        let reads = verdict.paths.iter().any(|used| used.access == Access::Read);
         paths.extend(verdict.paths.iter().cloned());
         let command = command(simple, &words, &kept, verdict);
         self.commands.insert(at, Command { class, why, paths, ..command });
         self.number_output =
             simple.redirects.iter().all(|r| r.text.starts_with('<')) && super::known::prints_number(&words);
-        self.last = words;
+        let piped = self.piped.take();
+        if self.shared && !read_from && piped.is_none() {
+            self.takes_input(simple, &words, reads);
+        }
+        let quiet = simple.redirects.iter().all(Redirect::is_quieting) && simple.assignments.is_empty();
+        self.printed = if quiet { self.printed_by(piped.as_ref(), &words) } else { None };
         self.harm = outer;
         Ok(())
     }
@@ -84,8 +94,10 @@ impl Walk<'_> {
         self.exits = exits;
         self.failed = failed;
         self.state = state;
-        self.number_output &= matches!(list.0.as_slice(), [AndOr { first, rest, background: false }]
+        let alone = matches!(list.0.as_slice(), [AndOr { first, rest, background: false }]
             if rest.is_empty() && matches!(first.stages.last(), Some(Stage::Simple(_))));
+        self.number_output &= alone;
+        self.printed = self.printed.take().filter(|_| alone);
         Ok(self.number_output)
     }
 }

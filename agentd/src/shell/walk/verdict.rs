@@ -147,19 +147,16 @@ impl Walk<'_> {
             Judgement::Known(known) if may_connect(words, &known) => {
                 Ok(Verdict::unknown(format!("{name} may take a word that isn't known for a network address")))
             }
-            Judgement::Known(known) => Ok(self.known(words, &known, name)),
+            Judgement::Known(known) => Ok(self.known(&piped::told(words), &known, name)),
             Judgement::Unknown(why) => Ok(Verdict::unknown(why)),
             Judgement::Script(text) => self.script(&text),
             Judgement::Runs { argv, does } => {
                 let outer = self.known(words, &does, name);
                 let mut inner_words = again(words, &argv);
-                let names = match name {
-                    "xargs" => does.paths.is_empty() && piped::are_below(self.piped, words, &inner_words),
-                    "find" => piped::are_found(words),
-                    _ => false,
-                };
-                if names {
-                    inner_words.iter_mut().skip(1).for_each(|word| word.tame = true);
+                match name {
+                    "xargs" if does.paths.is_empty() => self.hands_on(words, &mut inner_words),
+                    "find" if piped::stays(words) => inner_words.iter_mut().skip(1).for_each(|word| word.tame = true),
+                    _ => {}
                 }
                 let inner = self.looked_up(&inner_words, next, depth + 1)?;
                 Ok(around(outer, inner, words, &inner_words))
@@ -259,7 +256,7 @@ fn again(words: &[Expanded], argv: &[Arg]) -> Vec<Expanded> {
     };
     let made = |arg: &Arg| match arg {
         Arg::Literal(text) => Expanded::literal(text),
-        Arg::One(_) | Arg::Many(_) => Expanded { arg: arg.clone(), text: "…".to_owned(), tame: false, pipe: false },
+        Arg::One(_) | Arg::Many(_) => Expanded { text: "…".to_owned(), ..Expanded::of(arg.clone()) },
     };
     argv.iter().map(|arg| found(arg).unwrap_or_else(|| made(arg))).collect()
 }

@@ -176,7 +176,15 @@ fn whole_lines_are_decided() {
         ("f=src/a.rs; echo \"${f%.rs}\"", Mode::Default, None, None, Allow, 9),
         ("find . -name '*.txt' -print0 | xargs -0 ls -la", Mode::Default, None, None, Allow, 9),
         ("find . -name '*.txt' -print0 | xargs -0 cat", Mode::Default, None, None, Allow, 9),
-        ("git ls-files | xargs cat", Mode::Default, None, None, Ask, 9),
+        ("git ls-files | xargs cat", Mode::Default, None, None, Allow, 9),
+        ("find . -name '*.rs' | xargs cat | wc -l", Mode::Default, None, None, Allow, 9),
+        ("for f in $(git ls-files src); do head \"$f\"; done", Mode::Default, None, None, Allow, 9),
+        ("find . | while read -r f; do wc -l \"$f\"; done", Mode::Default, None, None, Allow, 9),
+        ("sort $(git ls-files)", Mode::Default, None, None, Allow, 9),
+        ("find . -name .env | xargs cat", Mode::Default, None, None, Ask, 9),
+        ("git ls-files | xargs cat", Mode::Default, Some("Read(.env)"), None, Ask, 5),
+        ("cat list | xargs cat", Mode::Default, None, None, Ask, 9),
+        ("git ls-files | xargs cat > f", Mode::AcceptEdits, None, None, Ask, 9),
         ("cat /proc/$$/environ", Mode::Default, None, None, Ask, 6),
         ("cat /home/x", Mode::Default, None, None, Ask, 9),
         ("cat ../x", Mode::Default, None, None, Ask, 9),
@@ -228,5 +236,24 @@ fn whole_lines_are_decided() {
         let lists = (deny.iter().copied().collect::<Vec<_>>(), allow.iter().copied().collect::<Vec<_>>());
         let found = outcome(line, mode, &lists.0, &lists.1);
         assert_eq!((found.0, found.1), (verdict, layer), "{line} {mode:?} {deny:?} {allow:?}: {}", found.2);
+    }
+}
+
+/// A folder whose name ends in a blank makes two words of the name of a file in it.
+#[test]
+fn names_that_are_not_plain_ask_and_are_named() {
+    let scratch = Scratch::new();
+    scratch.write("src/a.rs", "");
+    scratch.write("odd /home/u/.ssh/id", "");
+    let context = scratch.context();
+    let bash = crate::tools::bash::Bash::default();
+    let decided = |line: &str| crate::tools::testing::decided(&bash, &json!({"command": line}), &context);
+    for line in ["git ls-files | xargs cat", "cat $(find .)", "find . | while read -r f; do cat \"$f\"; done"] {
+        let asked = decided(line);
+        assert_eq!(asked.verdict, Ask, "{line}");
+        assert!(asked.reason.detail.contains("odd "), "{line}: {asked:?}");
+    }
+    for line in ["cat $(find src)", "ls src | xargs cat", "echo $(ls)"] {
+        assert_eq!(decided(line).verdict, Allow, "{line}");
     }
 }
