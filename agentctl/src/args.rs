@@ -49,7 +49,7 @@ pub enum Command {
     /// Tell what would be decided about a call, and by which layer and rule; runs nothing
     #[command(after_help = EXPLAIN_EXITS)]
     Explain(Explain),
-    /// Trust a folder: its settings may run hooks and helpers, and allow
+    /// Trust a folder: its own settings may run and allow things
     Trust(Trust),
     /// Show a session's log as text
     Logs(Logs),
@@ -105,7 +105,7 @@ const EXPLAIN_EXITS: &str =
 Examples:
   agentctl explain Bash 'git status; rm x'
   agentctl explain --mode acceptEdits Edit src/main.rs
-  agentctl explain WebFetch '{\"url\": \"https://example.com\", \"prompt\": \"x\"}'";
+  agentctl explain Grep '{\"pattern\": \"TODO\", \"path\": \"/etc\"}'";
 
 /// A session that is meant: its id, a unique prefix of it, or @last (the newest of all folders)
 #[derive(Args)]
