@@ -79,9 +79,15 @@ impl Loader {
             Some(folder) => folder,
             None if key.is_some_and(|key| TIGHTENING.contains(&key)) => &folders.cwd,
             None => {
+                let (why, or) = match key {
+                    None => (
+                        "nothing in its settings allows anything".to_owned(),
+                        "remember it for the session or the user",
+                    ),
+                    Some(key) => (format!("{key} would not count there"), "set it for the user"),
+                };
                 return Err(format!(
-                    "{} is not trusted, so nothing in its settings allows anything: trust the folder first (trust/set), \
-                     or remember it for the session or the user",
+                    "{} is not trusted, so {why}: trust the folder first (`agentctl trust`, or trust/set), or {or}",
                     cwd.display()
                 ));
             }

@@ -52,8 +52,10 @@ fn in_a_folder_that_is_not_trusted_nothing_is_written() {
     let (loader, cwd) = (place.loader(None), place.project());
     for scope in [RuleScope::Local, RuleScope::Project] {
         let error = loader.remember(scope, &cwd, &rule("Bash(ls)")).unwrap_err();
-        assert!(error.contains("is not trusted") && error.contains("trust/set"), "{error}");
+        assert!(error.contains("is not trusted") && error.contains("`agentctl trust`"), "{error}");
     }
+    let error = loader.set(RuleScope::Project, Some(&cwd), "model", &json!("m/x")).unwrap_err();
+    assert!(error.contains("model would not count there") && !error.contains("remember"), "{error}");
     assert!(loader.remember(RuleScope::User, &cwd, &rule("Bash(ls)")).is_ok());
     assert_eq!(fs::read_dir(&cwd).unwrap().count(), 0);
     // What tightens counts there all the same.
