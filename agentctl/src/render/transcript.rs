@@ -504,6 +504,9 @@ fn other_note(event: &Event) -> Option<String> {
         Event::SessionUpdated { changed } => {
             let field = |(name, value): (&String, &Value)| match (name.as_str(), value) {
                 ("shellCwd", Value::String(folder)) => format!("the shell is in {folder} now"),
+                ("trusted", Value::Bool(true)) => "this folder is trusted now".to_owned(),
+                ("trusted", Value::Bool(false)) => "this folder is not trusted any more".to_owned(),
+                (name, Value::String(value)) => format!("{name} is now {value}"),
                 (name, value) => format!("{name} is now {value}"),
             };
             let fields: Vec<String> = changed.iter().map(field).collect();

@@ -106,11 +106,15 @@ fn a_change_of_our_own_is_not_told_again() {
     let screen = Screen::new(Box::new(paper.clone()), Box::new(paper.clone()), true, false);
     let mut transcript = Transcript::new(screen, ALL);
     transcript.own_update(json!({"mode": "plan"}).as_object().unwrap().clone());
-    for mode in ["plan", "default", "plan"] {
-        let event = json!({"type": "session.updated", "mode": mode});
+    let mut told = |mut event: serde_json::Value| {
+        event["type"] = json!("session.updated");
         transcript.event(&serde_json::from_value(event).unwrap()).unwrap();
-    }
-    assert_eq!(paper.read(), "· mode is now \"default\"\n· mode is now \"plan\"\n");
+        paper.read()
+    };
+    assert_eq!(told(json!({"mode": "plan"})), "");
+    told(json!({"mode": "default"}));
+    assert_eq!(told(json!({"mode": "plan"})), "· mode is now default\n· mode is now plan\n");
+    assert!(told(json!({"trusted": false})).ends_with("\n· this folder is not trusted any more\n"));
 }
 
 #[test]
