@@ -72,6 +72,7 @@ fn set(connection: &mut Connection, params: ConfigSetParams) -> Result<(), Failu
 
 fn list(connection: &mut Connection, cwd: Option<&str>) -> Result<(), Failure> {
     let style = Style { colour: terminal::stdout_is_terminal() && terminal::wants_colour() };
+    let mut is_any_set = false;
     for key in KEYS {
         let params = ConfigGetParams { cwd: cwd.map(str::to_owned), key: key.to_owned() };
         let found = match connection.call::<ConfigGet>(params) {
@@ -81,9 +82,13 @@ fn list(connection: &mut Connection, cwd: Option<&str>) -> Result<(), Failure> {
             Err(error) => return Err(error.into()),
         };
         if !found.value.is_null() {
+            is_any_set = true;
             let from = style.dim(&format!("  ({})", one_line(&files(&found).join(", "))));
             print(&format!("{} = {}{from}", style.bold(key), one_line(&found.value.to_string())))?;
         }
+    }
+    if !is_any_set && terminal::stdout_is_terminal() {
+        writeln!(io::stderr(), "nothing is set")?;
     }
     Ok(())
 }
