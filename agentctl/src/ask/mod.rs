@@ -44,8 +44,8 @@ pub struct Ask {
     edited: Option<Value>,
     /// Lines of the question that are not shown yet.
     rest: Vec<String>,
-    /// Questions that were answered here, until the daemon has taken the answer.
-    answered: Vec<PermissionRequest>,
+    /// Questions that were answered here, and with which input, until the daemon has taken the answer.
+    answered: Vec<(PermissionRequest, Option<Value>)>,
 }
 
 /// What the keys are about.
@@ -122,24 +122,29 @@ impl Ask {
     /// Notes an answer that is on its way; shows the next question.
     pub fn answered(&mut self, answer: &PermissionRespondParams, transcript: &mut Transcript) -> io::Result<()> {
         let id = &answer.request_id;
-        self.answered.extend(self.queue.iter().find(|request| request.request_id == *id).cloned());
+        let request = self.queue.iter().find(|request| request.request_id == *id).cloned();
+        self.answered.extend(request.map(|request| (request, answer.updated_input.clone())));
         self.take_away(id, &said(answer), transcript)
     }
 
     /// Notes that a question was answered, here or by another client; shows the next one.
     pub fn resolved(&mut self, id: &RequestId, transcript: &mut Transcript) -> io::Result<()> {
-        self.answered.retain(|request| request.request_id != *id);
+        self.answered.retain(|(request, _)| request.request_id != *id);
         self.take_away(id, "", transcript)
     }
 
     /// Asks again what was answered here, as the answer could not be taken.
     pub fn ask_again(&mut self, id: &RequestId, transcript: &mut Transcript) -> io::Result<()> {
-        match self.answered.iter().position(|request| request.request_id == *id) {
-            Some(at) => {
-                let request = self.answered.remove(at);
-                self.open(request, transcript)
+        let Some(at) = self.answered.iter().position(|(request, _)| request.request_id == *id) else { return Ok(()) };
+        let (request, edited) = self.answered.remove(at);
+        self.open(request, transcript)?;
+        match edited {
+            // What was edited is kept. Behind another question it could not be seen, so there it is left out.
+            Some(input) if self.shown().is_some_and(|shown| shown.request_id == *id) => {
+                self.replace_input(input, transcript)?;
+                self.redraw(transcript)
             }
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -320,13 +325,19 @@ impl Ask {
                 self.edited = None;
                 transcript.line(&style.dim("  · nothing is changed"))
             }
-            Ok(input) => {
-                transcript.line(&style.dim("  · this would run instead:"))?;
-                let changed = input::changed(request, &input, style);
-                self.edited = Some(input);
-                changed.iter().try_for_each(|line| transcript.line(line))
-            }
+            Ok(input) => self.replace_input(input, transcript),
         }
+    }
+
+    /// Has another input run in place of the one that was asked about, and shows what differs.
+    fn replace_input(&mut self, input: Value, transcript: &mut Transcript) -> io::Result<()> {
+        let Some(request) = self.shown() else { return Ok(()) };
+        let style = transcript.screen.style();
+        let changed = input::changed(request, &input, style);
+        transcript.line(&style.dim("  · this would run instead:"))?;
+        changed.iter().try_for_each(|line| transcript.line(line))?;
+        self.edited = Some(input);
+        Ok(())
     }
 
     /// Shows the rest of a long question.

@@ -81,6 +81,28 @@ fn what_is_edited_is_what_runs() {
 }
 
 #[test]
+fn an_answer_that_is_refused_keeps_what_was_edited() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::calls("t1", "Bash", &bash("touch a"))).reply(Reply::says("Done."));
+    let mut chat = chat_with_editor(&daemon, "sed -i s/a$/b/");
+    chat.expect("[i] edit it");
+    chat.send("i");
+    chat.expect("[y] as edited");
+    chat.send("a");
+    chat.expect("[l] you, in this folder");
+    chat.send("l");
+    chat.expect("is not trusted");
+    chat.expect("this would run instead:");
+    chat.expect("[y] as edited");
+    chat.send("y");
+    chat.expect("› yes, as edited");
+    chat.expect("Done.");
+    assert!(daemon.workspace().join("b").exists() && !daemon.workspace().join("a").exists());
+    leave(chat);
+}
+
+#[test]
 fn without_an_editor_the_line_is_edited() {
     let model = ModelServer::start();
     let daemon = Daemon::with_model(&model);
