@@ -74,8 +74,12 @@ impl Parser<'_> {
                 self.cursor.skip(line.len() + usize::from(rest.len() > line.len()));
                 return Ok(text);
             }
-            if !pending.quoted && kept.ends_with('\\') {
+            // In a substitution bash 5.2 takes both for the end that they are not: `E(x` and, behind a continued line, `E`.
+            if kept.ends_with('\\') {
                 return Err("a line of a here-document is continued on the next one".to_owned());
+            }
+            if kept.starts_with(pending.delimiter.as_str()) {
+                return Err(format!("a line of a here-document begins with its marker `{}`", pending.delimiter));
             }
             text.push_str(kept);
             text.push('\n');

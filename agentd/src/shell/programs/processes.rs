@@ -101,7 +101,7 @@ fn may_name_a_host(word: &Arg) -> bool {
 
 /// Judges `fuser`. Behind a comma stands a host, `80,host/tcp`, for which the network is asked.
 pub(super) fn fuser(name: &str, args: &[Arg]) -> Judgement {
-    const FUSER: Options = options("avun:", "all verbose user namespace=");
+    const FUSER: Options = options("avu", "all verbose user");
     match args.iter().find(|word| !matches!(word, Arg::Literal(text) if !text.contains(','))) {
         Some(word) => Judgement::Unknown(format!("{} may ask the network for a name", refused(name, word))),
         None => FUSER.judge(name, args),
