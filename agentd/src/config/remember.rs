@@ -96,7 +96,9 @@ impl Loader {
         // Permissions mean the same to Claude Code; agentd's other settings would not be understood there.
         let is_shared = key.is_none_or(|key| key.starts_with("permissions."));
         let in_claude = is_shared && claude.is_dir() && claude.join(name) != self.user_claude;
-        Ok(if in_claude { claude } else { folder.join(".agentd") }.join(name))
+        let file = if in_claude { claude } else { folder.join(".agentd") }.join(name);
+        stays_in(folder, &file)?;
+        Ok(file)
     }
 
     fn edit(&self, file: &Path, change: impl Fn(&str) -> Result<Option<String>, String>) -> Result<(), String> {
@@ -106,6 +108,21 @@ impl Loader {
                 .map_err(|_| named("it is not UTF-8: correct the file first".to_owned()))?;
             change(text).map(|changed| changed.map(String::into_bytes)).map_err(named)
         })
+    }
+}
+
+/// What is meant for a folder must not be led elsewhere, such as into the user's own settings, where it would count
+/// everywhere.
+fn stays_in(folder: &Path, file: &Path) -> Result<(), String> {
+    let places = [Some(file), file.parent()];
+    let Some(real) = places.into_iter().flatten().find_map(|place| place.canonicalize().ok()) else { return Ok(()) };
+    match folder.canonicalize() {
+        Ok(folder) if !real.starts_with(&folder) => Err(format!(
+            "{} leads to {}, out of the folder that it is for: remove the link, or choose another scope",
+            file.display(),
+            real.display()
+        )),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 

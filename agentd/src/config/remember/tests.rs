@@ -106,6 +106,27 @@ fn a_link_is_followed_a_mode_kept_and_what_cannot_be_edited_left_alone() {
 }
 
 #[test]
+fn a_link_does_not_lead_what_is_for_a_folder_out_of_it() {
+    let place = Home::new();
+    let (loader, cwd) = (place.trusting(), place.project());
+    place.write(USER, "{}");
+    fs::create_dir_all(cwd.join(".agentd")).unwrap();
+    let local = cwd.join(".agentd/settings.local.json");
+    symlink(place.path(USER), &local).unwrap();
+    let error = loader.remember(RuleScope::Local, &cwd, &rule("Bash(ls)")).unwrap_err();
+    assert!(error.contains("out of the folder"), "{error}");
+    assert_eq!(place.read(USER), "{}");
+    fs::remove_dir_all(cwd.join(".agentd")).unwrap();
+    symlink(place.path(USER).parent().unwrap(), cwd.join(".agentd")).unwrap();
+    assert!(loader.set(RuleScope::Project, Some(&cwd), "permissions.ask", &json!(["Bash"])).is_err());
+    assert_eq!(place.read(USER), "{}");
+    fs::remove_file(cwd.join(".agentd")).unwrap();
+    fs::create_dir_all(cwd.join("kept")).unwrap();
+    symlink("kept", cwd.join(".agentd")).unwrap();
+    assert!(loader.remember(RuleScope::Local, &cwd, &rule("Bash(ls)")).is_ok());
+}
+
+#[test]
 fn all_of_many_rules_that_are_written_at_once_survive() {
     const WRITERS: usize = 8;
     const RULES: usize = 10;
