@@ -3,7 +3,7 @@
 
 use super::tool::ToolContext;
 use crate::base::paths::{config_dir, home};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Folders of any home, and in it, that hold secrets.
 const DIRS_ANYWHERE: [&str; 6] = [".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store"];
@@ -93,6 +93,23 @@ pub(super) fn is_secret_place(path: &Path, context: &ToolContext) -> bool {
         || is_of_a_process(path)
         || path.starts_with(config_dir(&context.env))
         || is_of_another_session(path, context)
+        || path == trust_file(context)
+}
+
+/// Whether such a place is below a folder, so that removing or moving that takes it away: with agentd's own settings go
+/// the rules that deny. Of those in home, and of agentd's.
+pub(super) fn holds_secret_place(folder: &Path, context: &ToolContext) -> bool {
+    let named = home(&context.env);
+    let real = super::paths::resolve(&named).unwrap_or_else(|| named.clone());
+    let in_homes = [named, real].into_iter().flat_map(|home| IN_HOME.map(|place| home.join(place)));
+    let own = [config_dir(&context.env), trust_file(context)];
+    in_homes.chain(own).any(|place| place.starts_with(folder) && place.symlink_metadata().is_ok())
+}
+
+/// The folders that a person trusts.
+fn trust_file(context: &ToolContext) -> PathBuf {
+    let state = context.outputs_dir.ancestors().nth(3);
+    state.map(|state| state.join("trust.json")).unwrap_or_default()
 }
 
 /// Whether a file's name says that it holds secrets.

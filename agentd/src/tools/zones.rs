@@ -2,7 +2,7 @@
 //! Called by the tools that use files, for `Tool::subject`. Looks names up, opens nothing.
 
 use super::paths::{Place, is_inside, lexically_clean, locate, steps};
-use super::secrets::{holds_secrets, is_secret_name, is_secret_place};
+use super::secrets::{holds_secret_place, holds_secrets, is_secret_name, is_secret_place};
 use super::tool::{ToolContext, ToolVerdict};
 use crate::base::paths::home;
 use crate::policy::{FileUse, Subject, Zone};
@@ -137,6 +137,7 @@ fn zone(path: &Path, real: &Path, access: Access, below: bool, context: &ToolCon
             Zone::Protected
         }
         Access::Write | Access::Remove if either(&|path| is_secret_place(path, context)) => Zone::Secret,
+        Access::Remove if either(&|path| holds_secret_place(path, context)) => Zone::Secret,
         Access::Write | Access::Remove => place,
     }
 }
@@ -150,7 +151,7 @@ fn is_system(real: &Path) -> bool {
 }
 
 /// Whether other programs run or obey what is at this path. Letter case is ignored, as some file systems do.
-fn is_protected(path: &Path) -> bool {
+pub(super) fn is_protected(path: &Path) -> bool {
     let names: Vec<String> =
         path.components().map(|part| part.as_os_str().to_string_lossy().to_ascii_lowercase()).collect();
     let next_is = |at: usize, wanted: &str| names.get(at + 1).is_some_and(|name| name == wanted);
@@ -225,7 +226,7 @@ fn takes_all(text: &str, access: Access) -> bool {
 }
 
 /// Whether a pattern may name hidden files: others leave them out.
-fn takes_hidden(text: &str) -> bool {
+pub(super) fn takes_hidden(text: &str) -> bool {
     text.split('/').any(|part| part.contains('{') || (part.starts_with('.') && part.contains(['*', '?', '['])))
 }
 

@@ -113,6 +113,29 @@ fn what_must_not_be_removed() {
     assert_eq!(removed("here"), Zone::Critical);
 }
 
+/// Row P06: what takes agentd's settings away takes the rules that deny, and who writes what is trusted trusts all.
+#[test]
+fn settings_and_trust_are_not_taken_away_with_their_folder() {
+    let scratch = Scratch::new();
+    let mut context = scratch.context();
+    let home = crate::base::paths::home(&context.env);
+    for file in [".config/agentd/settings.json", ".config/other/x", ".cache/x", "state/trust.json"] {
+        std::fs::create_dir_all(home.join(file).parent().unwrap()).unwrap();
+        std::fs::write(home.join(file), "").unwrap();
+    }
+    context.outputs_dir = home.join("state/sessions/own/outputs");
+    context.root.clone_from(&home);
+    let at = |path: &str, access| zone_of(home.join(path).to_str().unwrap(), access, &context);
+    for path in [".config", ".config/agentd", "state"] {
+        assert_eq!(at(path, Access::Remove), Zone::Secret, "{path}");
+    }
+    for path in [".config/other", ".cache", "elsewhere"] {
+        assert_eq!(at(path, Access::Remove), Zone::Inside, "{path}");
+    }
+    assert_eq!(at("state/trust.json", Access::Write), Zone::Secret);
+    assert_eq!(at("state/other.json", Access::Write), Zone::Inside);
+}
+
 #[test]
 fn patterns_of_commands() {
     let scratch = Scratch::new();
