@@ -5,6 +5,7 @@ use super::bash_git::config_runs_programs;
 use super::bash_globs::{TooMany, links};
 use super::bash_names::odd_name;
 use super::bash_path::foreign_program;
+use super::bash_placed::placed;
 use super::paths::resolve;
 use super::tool::ToolContext;
 use super::zones::{command_use, is_stream};
@@ -151,6 +152,7 @@ fn command_part(command: &Command, context: &ToolContext) -> CommandUse {
             }
         }
     }
+    part.files.extend(placed(command, context));
     if part.class == Class::Unknown {
         remove_by_text(&mut part, context);
     }

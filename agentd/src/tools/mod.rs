@@ -9,6 +9,7 @@ mod bash_globs;
 mod bash_lines;
 mod bash_names;
 mod bash_path;
+mod bash_placed;
 mod bash_sed;
 mod binary_kind;
 mod checkpoint;
