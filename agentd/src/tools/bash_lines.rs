@@ -21,6 +21,10 @@ const KEPT: usize = 16;
 
 /// Programs that remove what they are given.
 const REMOVERS: [&str; 3] = ["rm", "rmdir", "shred"];
+/// Words of `find` that leave nothing out, and those of them that take a word.
+const FIND_TAKES_ALL: [&str; 11] =
+    ["-delete", "-depth", "-d", "-xdev", "-mount", "-print", "-print0", "-follow", "-mindepth", "-maxdepth", "-type"];
+const FIND_WITH_VALUE: [&str; 3] = ["-mindepth", "-maxdepth", "-type"];
 /// Words before a program: wrappers with their options.
 const MAX_WRAPPER_WORDS: usize = 6;
 
@@ -177,9 +181,11 @@ fn follow_links(part: &mut CommandUse, used: &PathUse, file: &FileUse, context: 
 /// modes that would let it run.
 fn remove_by_text(part: &mut CommandUse, context: &ToolContext) {
     let texts: Vec<String> = part.forms.iter().chain([&part.text]).map(|text| text.replace(['"', '\''], "")).collect();
-    for word in texts.iter().flat_map(|text| removed_words(text)) {
-        if word.contains(['$', '`']) {
-            if word.ends_with(['/', '*']) {
+    for word in texts.iter().flat_map(|text| removed_words(text).chain(swept_folders(text))) {
+        // `~+`, `~-` and `~name` are folders that are not known here.
+        let some_home = word.strip_prefix('~').is_some_and(|name| !name.is_empty() && !name.starts_with('/'));
+        if some_home || word.contains(['$', '`']) {
+            if some_home || word.ends_with(['/', '*']) {
                 part.unknown_path.get_or_insert_with(|| word.to_owned());
                 part.removes_unknown = true;
             }
@@ -199,6 +205,29 @@ fn removed_words(text: &str) -> impl Iterator<Item = &str> {
     let at = text.split_whitespace().take(MAX_WRAPPER_WORDS).position(is_remover);
     let words = text.split_whitespace().skip(at.map_or(usize::MAX, |at| at + 1));
     words.filter(|word| !word.starts_with('-'))
+}
+
+/// Where `find -delete` starts, if it leaves nothing out, or all but something.
+fn swept_folders(text: &str) -> Vec<&str> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_find = |word: &&str| word.rsplit('/').next() == Some("find");
+    let Some(at) = words.iter().take(MAX_WRAPPER_WORDS).position(is_find) else { return Vec::new() };
+    let arguments = words.get(at + 1..).unwrap_or_default();
+    let is_option = |word: &&&str| matches!(**word, "-H" | "-L" | "-P");
+    let options = arguments.iter().take_while(is_option).count();
+    let arguments = arguments.get(options..).unwrap_or_default();
+    let starts = arguments.iter().take_while(|word| !word.starts_with(['-', '(', '!', '\\'])).count();
+    let (starts, tests) = arguments.split_at(starts);
+    let takes_all = tests.iter().enumerate().all(|(at, word)| {
+        let before = at.checked_sub(1).and_then(|before| tests.get(before));
+        FIND_TAKES_ALL.contains(word) || before.is_some_and(|before| FIND_WITH_VALUE.contains(before))
+    });
+    let all_but = tests.iter().any(|word| matches!(*word, "!" | "-not"));
+    match tests.contains(&"-delete") && (takes_all || all_but) {
+        true if starts.is_empty() => vec!["."],
+        true => starts.to_vec(),
+        false => Vec::new(),
+    }
 }
 
 /// Whether git may be run by a command, also through another program.
