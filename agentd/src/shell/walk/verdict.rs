@@ -16,6 +16,43 @@ const STRIPPED: [&str; 9] = ["timeout", "nice", "nohup", "stdbuf", "command", "b
 const OBEYING: [&str; 1] = ["git"];
 /// Builtins of which there are programs too.
 const ALSO_PROGRAMS: [&str; 8] = ["echo", "printf", "test", "[", "true", "false", "pwd", "kill"];
+/// What runs the command that is among its words, after options that aren't told apart here. Rules that tighten look at
+/// every word on that may be its first.
+const FRONTS: [&str; 31] = [
+    "builtin",
+    "busybox",
+    "chroot",
+    "chrt",
+    "command",
+    "doas",
+    "env",
+    "eval",
+    "exec",
+    "flock",
+    "ionice",
+    "nice",
+    "nohup",
+    "nsenter",
+    "parallel",
+    "pkexec",
+    "run0",
+    "runuser",
+    "script",
+    "setsid",
+    "stdbuf",
+    "strace",
+    "su",
+    "sudo",
+    "systemd-run",
+    "taskset",
+    "time",
+    "timeout",
+    "toybox",
+    "trap",
+    "watch",
+];
+/// Words after such a front that are looked at.
+const FRONT_WORDS: usize = 8;
 /// Commands that run commands, one within the other.
 const WRAPPERS: usize = 8;
 
@@ -102,6 +139,9 @@ impl Walk<'_> {
         if base != written {
             let rest: Vec<&str> = std::iter::once(base).chain(arguments.iter().map(shown)).collect();
             verdict.inner.push(rest.join(" "));
+        }
+        if verdict.class == Class::Unknown && FRONTS.contains(&base) {
+            verdict.inner.extend(behind_front(arguments));
         }
         Ok(verdict)
     }
@@ -286,6 +326,28 @@ fn around(outer: Verdict, inner: Verdict, words: &[Expanded], inner_words: &[Exp
         stripped: if strips { start + inner.stripped } else { 0 },
         inner: texts,
     }
+}
+
+/// The commands that the words after a front may be, and those of a text among them.
+fn behind_front(arguments: &[Expanded]) -> Vec<String> {
+    let mut commands = Vec::new();
+    for at in 0..arguments.len().min(FRONT_WORDS) {
+        let rest: Vec<&str> = arguments.iter().skip(at).map(shown).collect();
+        let Some(first) = rest.first() else { break };
+        // `--split-string=rm x`
+        let first = match first.strip_prefix("--").and_then(|option| option.split_once('=')) {
+            Some((_, value)) => value,
+            None => first,
+        };
+        if first.starts_with('-') {
+            continue;
+        }
+        if first.contains(char::is_whitespace) {
+            commands.extend(first.split([';', '&', '|', '\n']).map(|command| command.trim().to_owned()));
+        }
+        commands.push(rest.join(" "));
+    }
+    commands
 }
 
 fn is_setting(word: &Expanded) -> bool {
