@@ -32,9 +32,10 @@ fn tee(name: &str, args: &[Arg]) -> Judgement {
     }
 }
 
+/// `--parents` is not among them: it writes below the target, at the source's whole path.
 const CP: Options = options(
     "adfiHLnPpRruvxTt:",
-    "archive attributes-only force interactive dereference no-clobber no-dereference preserve? no-preserve= parents \
+    "archive attributes-only force interactive dereference no-clobber no-dereference preserve? no-preserve= \
      recursive reflink? sparse= strip-trailing-slashes target-directory= no-target-directory update? verbose \
      one-file-system debug",
 );
@@ -130,6 +131,7 @@ mod tests {
             "cp -s a b",
             "cp -l a b",
             "cp --backup a b",
+            "cp --parents a/.envrc b",
             "mv -b a b",
             "ln a b",
         ]);
