@@ -62,8 +62,11 @@ impl Processes {
         };
         // Its id is free now.
         group.0 = None;
+        if printed.len() as u64 > MAX_BYTES {
+            // It may have ended by that nobody read on.
+            return Err(format!("it printed more than {MAX_BYTES} bytes"));
+        }
         match status.code() {
-            Some(0) if printed.len() as u64 > MAX_BYTES => Err(format!("it printed more than {MAX_BYTES} bytes")),
             Some(0) => String::from_utf8(printed).map_err(|_| "it printed what is not UTF-8".to_owned()),
             Some(code) => Err(format!("it ended with code {code}")),
             None => Err("it was killed by a signal".to_owned()),

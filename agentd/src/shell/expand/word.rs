@@ -323,7 +323,7 @@ impl Building {
         let stays = !self.wild && !leaves;
         let past = matches!(self.named, Some((Kind::Past, _)));
         let printed = self.named.filter(|_| stays && self.tail.is_empty() && !self.pattern);
-        let several = self.spread && !(self.named_one && !self.tail.is_empty());
+        let several = self.spread && (!self.named_one || self.tail.is_empty());
         let arg = if self.pattern || several { Arg::Many(self.exact) } else { Arg::One(self.exact) };
         words.push(Expanded { arg, text: text.to_owned(), tame: stays && !past, pipe: self.pipe, printed });
         words

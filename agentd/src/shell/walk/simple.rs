@@ -15,20 +15,7 @@ impl Walk<'_> {
         self.step()?;
         let outer = self.take_harm();
         let at = self.commands.len();
-        let mut words = Vec::new();
-        self.keyed = declares_map(&simple.words);
-        for word in &simple.words {
-            words.extend(self.expand(word)?);
-        }
-        self.keyed = false;
-        // No function has the name of a builtin: its definition is refused.
-        if is_asked_whether_empty(&simple.words) {
-            self.take_harm();
-        }
-        if words.len() > WORDS {
-            self.harm(format!("it has more than {WORDS} words"));
-            words.truncate(WORDS);
-        }
+        let words = self.words(simple)?;
         let mut class = Class::ReadOnly;
         let mut paths = Vec::new();
         for redirect in &simple.redirects {
@@ -36,15 +23,7 @@ impl Walk<'_> {
             class = class.max(found.class);
             paths.extend(found.paths);
         }
-        let mut kept = Vec::new();
-        for assignment in &simple.assignments {
-            if simple.words.is_empty() {
-                self.lasting(assignment)?;
-                kept.push(assignment.text.as_str());
-            } else if !self.passing(assignment, words.first().and_then(Expanded::exact))? {
-                kept.push(assignment.text.as_str());
-            }
-        }
+        let kept = self.assignments(simple, &words)?;
         let read_from = simple.redirects.iter().any(|redirect| redirect.is_input() && !redirect.is_quieting());
         if read_from {
             self.piped = None;
@@ -80,6 +59,39 @@ impl Walk<'_> {
         self.printed = if quiet { self.printed_by(piped.as_ref(), &words) } else { None };
         self.harm = outer;
         Ok(())
+    }
+
+    /// The words after expansion.
+    fn words(&mut self, simple: &Simple) -> Walked<Vec<Expanded>> {
+        let mut words = Vec::new();
+        self.keyed = declares_map(&simple.words);
+        for word in &simple.words {
+            words.extend(self.expand(word)?);
+        }
+        self.keyed = false;
+        // No function has the name of a builtin: its definition is refused.
+        if is_asked_whether_empty(&simple.words) {
+            self.take_harm();
+        }
+        if words.len() > WORDS {
+            self.harm(format!("it has more than {WORDS} words"));
+            words.truncate(WORDS);
+        }
+        Ok(words)
+    }
+
+    /// The assignments, and the texts of those that a rule is to see.
+    fn assignments<'a>(&mut self, simple: &'a Simple, words: &[Expanded]) -> Walked<Vec<&'a str>> {
+        let mut kept = Vec::new();
+        for assignment in &simple.assignments {
+            if simple.words.is_empty() {
+                self.lasting(assignment)?;
+                kept.push(assignment.text.as_str());
+            } else if !self.passing(assignment, words.first().and_then(Expanded::exact))? {
+                kept.push(assignment.text.as_str());
+            }
+        }
+        Ok(kept)
     }
 
     /// A list in a shell of its own whose output is used; whether that is a number.
