@@ -16,14 +16,20 @@ const PLAIN: &str = "._-+@=,:%#~^()[]{}$&!";
 
 /// Why the names can't be taken as they are, one sentence; `None` if they can.
 pub(super) fn odd_name(listed: &Listed, context: &ToolContext) -> Option<String> {
+    odd_among(listed, MAX_NAMES, context)
+}
+
+fn odd_among(listed: &Listed, most: usize, context: &ToolContext) -> Option<String> {
     if let Some(hint) = listed.hints.iter().find(|hint| is_secret_pattern(&hint.replace(['\\', '^', '$'], ""))) {
         return Some(format!("`{hint}` chooses files that may hold secrets"));
     }
-    let place = locate(&listed.folder, context).ok()?;
+    let Ok(place) = locate(&listed.folder, context) else {
+        return Some(format!("where {} leads is not known", listed.folder));
+    };
     if !is_inside(&place.real, context) {
         return Some(format!("{} is not in the session's folders", listed.folder));
     }
-    let mut left = MAX_NAMES;
+    let mut left = most;
     let mut folders = vec![(place.path, true)];
     while let Some((folder, first)) = folders.pop() {
         let skips = |name: &OsStr| listed.tracked && name == ".git";
@@ -168,9 +174,11 @@ mod tests {
             let listed = Listed { hints: vec![hint.to_owned()], tracked: true, ..all.clone() };
             assert!(odd_name(&listed, &context).is_some(), "{hint}");
         }
-        for number in 0..=MAX_NAMES {
-            std::fs::create_dir(scratch.path(&format!("d{number}"))).unwrap();
+        for name in ["a/b", "c"] {
+            scratch.write(name, "");
         }
-        assert!(odd_name(&Listed { tracked: true, ..all }, &context).is_some_and(|why| why.contains("more than")));
+        let tracked = Listed { tracked: true, ..all };
+        assert_eq!(odd_among(&tracked, 3, &context), None);
+        assert!(odd_among(&tracked, 2, &context).is_some_and(|why| why.contains("more than")));
     }
 }
