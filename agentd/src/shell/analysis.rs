@@ -122,6 +122,8 @@ pub struct Listed {
     pub hints: Vec<String>,
     /// Whether nothing in a folder `.git` is among them.
     pub tracked: bool,
+    /// Whether words begin with such a name, with no folder before it.
+    pub bare: bool,
 }
 
 /// Takes a line apart as [`analyse`] does, and judges it as if all that is `Listed` were plain.

@@ -82,7 +82,7 @@ pub(super) fn of(input: Option<&Output>, words: &[Expanded], cwd: &str) -> Optio
     let (name, rest) = words.split_first()?;
     let found = match (name.exact()?, exact.as_deref().and_then(|words| words.get(1..))) {
         ("find", Some(rest)) => found_by_find(rest, cwd),
-        ("git", Some(rest)) => printed_by_git(rest),
+        ("git", Some(rest)) => printed_by_git(rest, cwd),
         ("rg", _) => searched(rest, cwd, &RG),
         ("grep", _) => searched(rest, cwd, &GREP),
         ("fd" | "fdfind", _) => searched(rest, cwd, &FD),
@@ -274,24 +274,13 @@ fn listed(words: &[Expanded], cwd: &str) -> Option<Output> {
     below(&paths, cwd).map(|found| Output { prefix: String::new(), ..found })
 }
 
-fn printed_by_git(words: &[&str]) -> Option<Output> {
+fn printed_by_git(words: &[&str], cwd: &str) -> Option<Output> {
     let words = if let ["--no-pager", rest @ ..] = words { rest } else { words };
     let only = |words: &[&str], options: &[&str]| {
         words.iter().all(|word| if word.starts_with('-') { options.contains(word) } else { is_revision(word) })
     };
     match words {
-        ["ls-files", rest @ ..] => {
-            let options = ["-z", "--", "-c", "--cached", "-o", "--others", "-m", "--modified", "--exclude-standard"];
-            let known = |word: &&str| {
-                if word.starts_with('-') {
-                    options.contains(word)
-                } else {
-                    !word.contains("..") && !word.starts_with(':')
-                }
-            };
-            let whole = rest.contains(&"-z");
-            rest.iter().all(known).then(|| Output { whole, tracked: true, ..Output::names(".", "") })
-        }
+        ["ls-files", rest @ ..] => tracked(rest, cwd),
         ["grep", option, rest @ ..] if is_listing(option) => {
             let paths = match rest {
                 [pattern] | [pattern, "--"] if !pattern.starts_with('-') => Some(&[][..]),
@@ -329,6 +318,23 @@ fn printed_by_git(words: &[&str]) -> Option<Output> {
         }
         _ => None,
     }
+}
+
+/// `git ls-files`, which names files from the current folder on.
+fn tracked(rest: &[&str], cwd: &str) -> Option<Output> {
+    let options = ["-z", "--", "-c", "--cached", "-o", "--others", "-m", "--modified", "--exclude-standard"];
+    let known = |word: &&str| {
+        if word.starts_with('-') { options.contains(word) } else { !word.contains("..") && !word.starts_with(':') }
+    };
+    let whole = rest.contains(&"-z");
+    let folder = match rest {
+        [path] | ["-z" | "--", path] if is_path(path) && !path.starts_with(['/', '.']) => {
+            vec![(*path).to_owned()]
+        }
+        _ => Vec::new(),
+    };
+    let names = below(&folder, cwd)?;
+    rest.iter().all(known).then_some(Output { whole, tracked: true, ..names })
 }
 
 /// `-l` with options of git grep that only choose.

@@ -19,6 +19,17 @@ pub(super) fn odd_name(listed: &Listed, context: &ToolContext) -> Option<String>
     odd_among(listed, MAX_NAMES, context)
 }
 
+/// Where a name stands in the words that a command gets.
+#[derive(Clone, Copy)]
+enum At {
+    /// At the start.
+    Start,
+    /// Behind a folder, or alone, as `ls` lists what is in several folders.
+    Unsure,
+    /// Behind a folder.
+    Inside,
+}
+
 fn odd_among(listed: &Listed, most: usize, context: &ToolContext) -> Option<String> {
     if let Some(hint) = listed.hints.iter().find(|hint| is_secret_pattern(&hint.replace(['\\', '^', '$'], ""))) {
         return Some(format!("`{hint}` chooses files that may hold secrets"));
@@ -30,11 +41,12 @@ fn odd_among(listed: &Listed, most: usize, context: &ToolContext) -> Option<Stri
         return Some(format!("{} is not in the session's folders", listed.folder));
     }
     let mut left = most;
-    let mut folders = vec![(place.path, true)];
-    while let Some((folder, first)) = folders.pop() {
+    let (first, later) = if listed.bare { (At::Start, At::Unsure) } else { (At::Inside, At::Inside) };
+    let mut folders = vec![(place.path, first)];
+    while let Some((folder, at)) = folders.pop() {
         let skips = |name: &OsStr| listed.tracked && name == ".git";
-        match in_folder(&folder, first, &skips, &mut left, context) {
-            Ok(more) => folders.extend(more.into_iter().map(|folder| (folder, false))),
+        match in_folder(&folder, at, &skips, &mut left, context) {
+            Ok(more) => folders.extend(more.into_iter().map(|folder| (folder, later))),
             Err(why) => return Some(why),
         }
     }
@@ -44,7 +56,7 @@ fn odd_among(listed: &Listed, most: usize, context: &ToolContext) -> Option<Stri
 /// The folders in a folder whose names are plain.
 fn in_folder(
     folder: &Path,
-    first: bool,
+    at: At,
     skips: &dyn Fn(&OsStr) -> bool,
     left: &mut usize,
     context: &ToolContext,
@@ -62,7 +74,7 @@ fn in_folder(
             continue;
         }
         *left = left.checked_sub(1).ok_or_else(|| format!("there are more than {MAX_NAMES} names to look at"))?;
-        if !is_plain(&name, first) {
+        if !is_plain(&name, at) {
             return Err(format!("a command may take the name {:?} for something else", entry.path()));
         }
         let kind = entry.file_type().map_err(unread)?;
@@ -76,17 +88,20 @@ fn in_folder(
     Ok(folders)
 }
 
-/// Whether a name is one word for a shell and for `xargs`, and none that a program takes for more than a name; `first`
-/// is whether words may begin with it.
-fn is_plain(name: &OsStr, first: bool) -> bool {
+/// Whether a name is one word for a shell and for `xargs`, and none that a program takes for more than a name, where
+/// it stands in a word.
+fn is_plain(name: &OsStr, at: At) -> bool {
     let Some(name) = name.to_str() else { return false };
     let begins = |letter: char| letter.is_alphanumeric() || "._".contains(letter);
     // `.[.]` is a pattern that `..` matches.
     let leads_up = name.starts_with('.') && name.contains('[');
     name.chars().all(|letter| letter.is_alphanumeric() || PLAIN.contains(letter))
         && !leads_up
-        && !name.starts_with('-')
-        && (!first || name.starts_with(begins) && !name.contains(['=', ':']))
+        && match at {
+            At::Start => name.starts_with(begins) && !name.contains(['=', ':']),
+            At::Unsure => !name.starts_with('-'),
+            At::Inside => true,
+        }
 }
 
 fn leads_nowhere_else(link: &Path, context: &ToolContext) -> bool {
@@ -103,7 +118,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn listed(folder: &Path) -> Listed {
-        Listed { folder: folder.to_str().unwrap().to_owned(), hints: Vec::new(), tracked: false }
+        Listed { folder: folder.to_str().unwrap().to_owned(), hints: Vec::new(), tracked: false, bare: true }
     }
 
     #[test]
@@ -145,6 +160,9 @@ mod tests {
             scratch.write(name, "");
             let context = scratch.context();
             assert!(odd_name(&listed(&context.root), &context).is_some(), "{name:?}");
+            let begins = ["-o", "src/-x", "!", "(", "~/x", "FS=x", "--files0-from=/etc/x"].contains(&name);
+            let behind = Listed { bare: false, ..listed(&context.root) };
+            assert_eq!(odd_name(&behind, &context).is_none(), begins, "{name:?} behind a folder");
         }
     }
 

@@ -40,7 +40,8 @@ impl Walk<'_> {
         if !self.trusting {
             return Some(Words { kind: Kind::Past, prefix: String::new(), one: false });
         }
-        let listed = Listed { folder: output.root.clone(), hints: output.hints.clone(), tracked: output.tracked };
+        let (folder, hints) = (output.root.clone(), output.hints.clone());
+        let listed = Listed { folder, hints, tracked: output.tracked, bare: output.prefix.is_empty() };
         if !self.listed.contains(&listed) {
             self.listed.push(listed);
         }
