@@ -149,7 +149,7 @@ const LINES: &[&str] = &[
     "set -n\necho not",
     "set -t; echo a; echo b",
     "set -C; echo x > new; echo y > new",
-    "set -m; true & wait",
+    "set -m; true; echo ${-//[!m]}",
     "set -o posix; ${x?bad}; echo not",
     "${x?bad}; echo not",
     "readonly a=1; a=2; echo not",
