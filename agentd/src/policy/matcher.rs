@@ -1,5 +1,5 @@
 //! Whether rules speak of a call, for what is not permission, such as the condition of a hook. The call is taken apart
-//! once, for many rules (row T13). Called by the session.
+//! once, for many rules (row T13). Made for hooks, of which there are none yet: only tests call it.
 
 use super::decide::Call;
 use super::judge::{About, Unit, units};

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-const WORLD: World<'_> = World { cwd: "/work/project", home: "/home/me" };
+const WORLD: World<'_> = World { cwd: "/w/project", home: "/home/me" };
 
 fn read_only(line: &str) -> bool {
     analyse(line, WORLD).is_read_only()
@@ -29,7 +29,7 @@ fn a_change_of_the_folder_counts() {
     assert!(read_only("cd sub && ls"));
     assert!(read_only("(cd sub && ls -la); git status"));
     assert!(read_only("cd . && git log"));
-    assert!(read_only("cd /work/project && git status"));
+    assert!(read_only("cd /w/project && git status"));
     assert!(read_only("cd sub && cd .. && git log"));
     for line in
         ["cd /x && git log", "cd sub; git status", "(cd sub; git diff)", "cd \"$x\" && git log", "cd - && git log"]
@@ -38,13 +38,10 @@ fn a_change_of_the_folder_counts() {
         assert!(!analysis.is_read_only(), "{line}");
         assert!(analysis.commands.iter().any(|command| command.why.contains("another folder")), "{line}");
     }
-    assert_eq!(
-        paths("cd sub && cat a"),
-        [at("/work/project/sub", Access::Look), at("/work/project/sub/a", Access::Read)]
-    );
-    let both = [at("/work/project/sub/a", Access::Read), at("/work/project/a", Access::Read)];
+    assert_eq!(paths("cd sub && cat a"), [at("/w/project/sub", Access::Look), at("/w/project/sub/a", Access::Read)]);
+    let both = [at("/w/project/sub/a", Access::Read), at("/w/project/a", Access::Read)];
     assert_eq!(paths("cd sub; cat a").split_first().unwrap().1, both);
-    assert_eq!(paths("(cd sub); cat a").last(), Some(&at("/work/project/a", Access::Read)));
+    assert_eq!(paths("(cd sub); cat a").last(), Some(&at("/w/project/a", Access::Read)));
     assert_eq!(paths("cd && cat a").last(), Some(&at("/home/me/a", Access::Read)));
     assert_eq!(paths("cd $x && cat a").last(), Some(&(None, Access::Read)));
 }
@@ -53,26 +50,26 @@ fn a_change_of_the_folder_counts() {
 #[test]
 fn git_in_the_own_folder_by_name() {
     for line in [
-        "git -C /work/project status",
-        "git -C /work/project/ log -3",
+        "git -C /w/project status",
+        "git -C /w/project/ log -3",
         "git -C . diff",
-        "git --no-pager -C /work/project diff",
-        "cd x; git -C /work/project log",
+        "git --no-pager -C /w/project diff",
+        "cd x; git -C /w/project log",
     ] {
         assert!(read_only(line), "{line}");
     }
     for line in [
-        "git -C /work/project/sub status",
-        "git -C /work/projects status",
+        "git -C /w/project/sub status",
+        "git -C /w/projects status",
         "git -C sub log",
         "git -C .. log",
         "git -C \"$PWD\" -C sub log",
         "git -C . -C sub log",
         "cd sub; git -C . log",
-        "git -C /work/project commit",
+        "git -C /w/project commit",
         "git -C $x log",
         "git -C",
-        "git -C /work/project diff --output=x",
+        "git -C /w/project diff --output=x",
     ] {
         assert!(!read_only(line), "{line}");
     }
@@ -183,24 +180,24 @@ fn wrappers_and_settings_are_looked_through() {
 #[test]
 fn variables_are_followed() {
     assert_eq!(paths("p=~/.ssh; cat $p/id_ed25519"), [at("/home/me/.ssh/id_ed25519", Access::Read)]);
-    assert_eq!(paths("f=a/b.rs; cat \"${f%/*}/c\""), [at("/work/project/a/c", Access::Read)]);
+    assert_eq!(paths("f=a/b.rs; cat \"${f%/*}/c\""), [at("/w/project/a/c", Access::Read)]);
     assert_eq!(
         paths("for f in a b; do cat $f; done"),
-        [at("/work/project/a", Access::Read), at("/work/project/b", Access::Read)]
+        [at("/w/project/a", Access::Read), at("/w/project/b", Access::Read)]
     );
     assert_eq!(paths("if x=a; then x=b; fi; cat \"$x\"").last(), Some(&(None, Access::Read)));
-    assert_eq!(paths("x=a; (x=b); cat $x"), [at("/work/project/a", Access::Read)]);
-    assert_eq!(paths("x=a; ls | x=b; cat $x").last(), Some(&at("/work/project/a", Access::Read)));
-    assert_eq!(paths("for f in src/*.rs; do cat \"$f\"; done"), [at("/work/project/src", Access::Read)]);
+    assert_eq!(paths("x=a; (x=b); cat $x"), [at("/w/project/a", Access::Read)]);
+    assert_eq!(paths("x=a; ls | x=b; cat $x").last(), Some(&at("/w/project/a", Access::Read)));
+    assert_eq!(paths("for f in src/*.rs; do cat \"$f\"; done"), [at("/w/project/src", Access::Read)]);
     assert_eq!(paths("x=a; while read -r x; do cat \"$x\"; done < l").last(), Some(&(None, Access::Read)));
-    assert_eq!(paths("cat {a,b}.rs"), [at("/work/project/a.rs", Access::Read), at("/work/project/b.rs", Access::Read)]);
+    assert_eq!(paths("cat {a,b}.rs"), [at("/w/project/a.rs", Access::Read), at("/w/project/b.rs", Access::Read)]);
 }
 
 #[test]
 fn names_that_come_down_a_pipe_to_xargs_are_below_the_folder() {
     let below = |line: &str| {
         let used = analyse(line, WORLD).commands.pop().unwrap().paths;
-        used.iter().all(|used| used.path.as_deref().is_some_and(|path| path.starts_with("/work/project")))
+        used.iter().all(|used| used.path.as_deref().is_some_and(|path| path.starts_with("/w/project")))
             && used.iter().any(|used| used.below)
     };
     for line in [
@@ -375,7 +372,7 @@ fn redirections_count() {
         assert!(read_only(line), "{line}");
     }
     assert_eq!(analyse("cat a > b", WORLD).commands[0].class, Class::Edits);
-    assert_eq!(paths("cat < a > b"), [at("/work/project/a", Access::Read), at("/work/project/b", Access::Write)]);
+    assert_eq!(paths("cat < a > b"), [at("/w/project/a", Access::Read), at("/w/project/b", Access::Write)]);
 }
 
 #[test]

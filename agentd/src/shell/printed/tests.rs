@@ -4,7 +4,7 @@
 use super::*;
 use crate::shell::{Access, Analysis, PathUse, World, analyse, analyse_if_plain};
 
-const WORLD: World<'static> = World { cwd: "/work/project", home: "/home/me" };
+const WORLD: World<'static> = World { cwd: "/w/project", home: "/home/me" };
 
 /// Its folder and how each name begins, of what a command prints.
 fn names(line: &str) -> Option<(String, String)> {
@@ -68,7 +68,7 @@ fn commands_that_print_names() {
 
 /// Whether a line only reads, and only what is in the folder of the session.
 fn reads_inside(analysis: &Analysis) -> bool {
-    let inside = |path: &str| path.starts_with("/work/project") && !path.contains("..");
+    let inside = |path: &str| path.starts_with("/w/project") && !path.contains("..");
     let known = |used: &PathUse| used.access == Access::Look || used.path.as_deref().is_some_and(inside);
     analysis.is_read_only() && analysis.commands.iter().all(|command| command.paths.iter().all(known))
 }
@@ -189,10 +189,10 @@ fn names_are_plain_only_if_somebody_looks() {
     for line in ["git ls-files | xargs cat", "cat $(find .)", "find . | while read -r f; do cat \"$f\"; done"] {
         assert!(!reads_inside(&analyse(line, WORLD)), "{line}");
         let (_, listed) = analyse_if_plain(line, WORLD);
-        assert!(listed.iter().all(|listed| listed.folder == "/work/project") && !listed.is_empty(), "{line}");
+        assert!(listed.iter().all(|listed| listed.folder == "/w/project") && !listed.is_empty(), "{line}");
     }
     let (_, listed) = analyse_if_plain("cd sub && ls -t src | head -1 | xargs wc", WORLD);
-    assert_eq!(listed.iter().map(|listed| listed.folder.as_str()).collect::<Vec<_>>(), ["/work/project/sub/src"]);
+    assert_eq!(listed.iter().map(|listed| listed.folder.as_str()).collect::<Vec<_>>(), ["/w/project/sub/src"]);
     for line in ["git show $(git rev-parse HEAD)", "find . -print0 | xargs -0 cat", "cat a"] {
         assert_eq!(analyse_if_plain(line, WORLD), (analyse(line, WORLD), Vec::new()), "{line}");
     }
