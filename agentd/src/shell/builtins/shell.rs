@@ -20,10 +20,12 @@ pub(super) fn judge(name: &str, args: &[Arg]) -> Judged {
         ("umask", Some([] | ["-S"])) | ("hash", Some([] | ["-r"])) => harmless(),
         // Its redirections stay, which are judged as those of any command.
         ("exec", Some([])) => harmless(),
-        ("jobs", Some(["-x", ..])) => unknown("jobs -x runs a command"),
-        ("wait", Some(words)) if !words.iter().any(|word| word.starts_with("-p")) => harmless(),
+        // `-x` runs a command, also among other letters.
+        ("jobs", Some(words)) if options_are(words, "lnprs") => harmless(),
+        // `-p` sets a variable, also among other letters.
+        ("wait", Some(words)) if options_are(words, "fn") => harmless(),
         ("wait", None) if args.iter().all(|arg| matches!(arg, Arg::One(_))) => harmless(),
-        ("jobs", Some(_)) | ("dirs", Some([])) => harmless(),
+        ("dirs", Some([])) => harmless(),
         ("shift", Some([])) => harmless(),
         ("shift", Some([count])) if crate::shell::state::is_plain_number(count) => harmless(),
         ("break" | "continue", Some([])) | ("exit" | "return", Some([])) => with(vec![Effect::Leave]),
@@ -77,10 +79,17 @@ fn wrapped(args: &[Arg]) -> Judged {
     }
 }
 
+/// Whether each word that may be an option holds these letters only.
+fn options_are(words: &[&str], letters: &str) -> bool {
+    words.iter().filter_map(|word| word.strip_prefix('-')).all(|given| given.chars().all(|c| letters.contains(c)))
+}
+
+/// Whether an option of `ulimit` has no value: what is attached to its last letter is a limit to set, as in
+/// `-cunlimited`.
 fn limit_shown(option: &str) -> bool {
-    option
-        .strip_prefix('-')
-        .is_some_and(|letters| !letters.is_empty() && letters.chars().all(|c| c.is_ascii_alphabetic()))
+    let Some(letters) = option.strip_prefix('-') else { return false };
+    let mut shown = letters.trim_start_matches(['H', 'S', 'a']).chars();
+    !letters.is_empty() && shown.next().is_none_or(|letter| letter.is_ascii_alphabetic()) && shown.next().is_none()
 }
 
 fn set(options: &[&str]) -> Judged {
@@ -124,6 +133,12 @@ mod tests {
             "umask",
             "wait",
             "jobs",
+            "jobs -lr %1",
+            "wait -n",
+            "wait -fn 12",
+            "ulimit -a",
+            "ulimit -Hn",
+            "ulimit -SHa",
             "shift 2",
             "break",
             "exit 1",
@@ -152,6 +167,14 @@ mod tests {
             "umask 077",
             "hash -p a b",
             "jobs -x ls",
+            "jobs -lx ls",
+            "jobs -xx ls",
+            "wait -p x",
+            "wait -np x",
+            "wait -fnp x",
+            "ulimit -cunlimited",
+            "ulimit -n 100",
+            "ulimit -Sc0",
             "set",
             "set -x",
             "shopt -s expand_aliases",

@@ -74,10 +74,14 @@ pub(super) fn unset(args: &[Arg]) -> Judged {
     }
 }
 
-/// `getopts options name`, with words after it or without.
+/// `getopts options name`, with words after it or without. It takes no option but `--`, which moves the name.
 pub(super) fn getopts(args: &[Arg]) -> Judged {
+    let args = match args {
+        [Arg::Literal(end), rest @ ..] if end == "--" => rest,
+        _ => args,
+    };
     match args {
-        [Arg::Literal(_), Arg::Literal(name), ..] => sets([name.as_str()]),
+        [Arg::Literal(options), Arg::Literal(name), ..] if !options.starts_with('-') => sets([name.as_str()]),
         _ => unknown("which variable getopts sets is not known"),
     }
 }
@@ -156,6 +160,13 @@ mod tests {
         {
             assert!(matches!(judged.0, Judgement::Unknown(_)));
         }
+    }
+
+    #[test]
+    fn getopts_names_its_variable() {
+        assert_eq!(names_set(&getopts(&words("ab: option -a"))), ["option"]);
+        assert_eq!(names_set(&getopts(&words("-- ab option -a"))), ["option"]);
+        assert!(matches!(getopts(&words("-x ab option")).0, Judgement::Unknown(_)));
     }
 
     #[test]
