@@ -131,7 +131,7 @@ pub struct Listed {
 pub fn analyse_if_plain(line: &str, world: World<'_>) -> (Analysis, Vec<Listed>) {
     let found = match screen::refusal(line) {
         Some(why) => Err(why),
-        None => parse::parse(line).and_then(|list| walk::walk_if_plain(&list, world)),
+        None => parse::parse(line).and_then(|list| walk::walk_if_plain(line, &list, world)),
     };
     match found {
         Ok((commands, listed)) => (Analysis { commands, refused: None }, listed),
@@ -144,7 +144,7 @@ pub fn analyse_if_plain(line: &str, world: World<'_>) -> (Analysis, Vec<Listed>)
 pub fn analyse(line: &str, world: World<'_>) -> Analysis {
     let found = match screen::refusal(line) {
         Some(why) => Err(why),
-        None => parse::parse(line).and_then(|list| walk::walk(&list, world)),
+        None => parse::parse(line).and_then(|list| walk::walk(line, &list, world)),
     };
     match found {
         Ok(commands) => Analysis { commands, refused: None },

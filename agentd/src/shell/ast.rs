@@ -15,6 +15,8 @@ pub(super) struct AndOr {
     pub rest: Vec<(Joint, Pipeline)>,
     /// Whether `&` ends it: it runs in a shell of its own.
     pub background: bool,
+    /// Whether it is the first on its line of the text.
+    pub begins_line: bool,
 }
 
 /// When the next pipeline runs.
@@ -144,6 +146,17 @@ impl Redirect {
                 RedirectKind::HereString(word) => alone(&word.parts),
                 _ => false,
             }
+    }
+
+    /// Whether it may fail, so that what it belongs to does not run. A stream may only where one was closed before.
+    pub fn may_fail(&self, closed: bool) -> bool {
+        match &self.kind {
+            RedirectKind::Here(_) | RedirectKind::HereString(_) => false,
+            RedirectKind::Read(word) | RedirectKind::Write(word) => {
+                word.text != "/dev/null" && !matches!(word.parts.as_slice(), [Part::Process(_)])
+            }
+            RedirectKind::Duplicate { target, .. } => closed || !matches!(target.text.as_str(), "0" | "1" | "2"),
+        }
     }
 
     /// Whether all it does is to throw messages away.

@@ -31,7 +31,7 @@ impl Value {
         Self::Unknown { prefix: String::new(), tame: false }
     }
 
-    fn join(&self, other: &Self) -> Self {
+    pub fn join(&self, other: &Self) -> Self {
         if self == other {
             self.clone()
         } else if self.is_number() && other.is_number() {

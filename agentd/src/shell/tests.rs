@@ -344,6 +344,73 @@ fn what_may_be_evaluated_counts() {
     }
 }
 
+/// What is set where it may not happen, or where bash may have given up, may also be as it was.
+#[test]
+fn what_may_not_happen_counts() {
+    let set = "y='a[$(touch x)]'";
+    for between in [
+        "{ y=1; } < nosuch",
+        "declare y=1 < nosuch",
+        "export y=1 <&9",
+        "((y=1)) < nosuch",
+        "for y in 1 2; do :; done < nosuch",
+        "{ y=1; } >&- 2>&1",
+        "exec >&-; { y=1; } 2>&1",
+        "{ y=1; } <&3-",
+        "local y=1",
+        "for ((y=1/0;;)); do break; done",
+        "for ((y=1/n;;)); do break; done",
+        ": ${x+$((y=1))}",
+        ": ${x:-$((y=1))}",
+        ": ${x:y=1}",
+        ": ${x:0:y=1}",
+        ": ${#a[y=1]}",
+        ": ${a[y=1]}",
+        ": ${x/${z:-$((y=1))}/b}",
+        ": ${x#$((y=1))}",
+        "[[ a == b && $((y=1)) ]]",
+        "cat <<< $((y=1))",
+        "cat < $((y=1))",
+        "x=$((y=1)) true",
+        "case a in a) ;; $((y=1)) ) ;; esac",
+        ": $((--y=))",
+        "echo $((y=))\n",
+        "echo $((1/0)); y=1\n",
+        "echo $((1/n)); y=1\n",
+        "echo $((08)); y=1\n",
+        "x=08; echo $((x)); y=1\n",
+        "x=abc; echo ${x:2:-9}; y=1\n",
+        "a[-9]=1; y=1\n",
+        "f() { echo $((1/0)); }; f; y=1\n",
+        "{ echo $((1/0)); y=1; }\n",
+        "if echo $((1/0)); then y=1; else y=2; fi\n",
+        "while echo $((1/0)); do break; done; y=1\n",
+        ": {1..$((1/0))}; y=1\n",
+    ] {
+        let line = format!("{set}; {between}; echo $((y))").replace("\n;", "\n");
+        assert!(!read_only(&line), "{line}");
+    }
+    for between in [
+        "y=1",
+        "y=1 > /dev/null 2>&1",
+        "{ y=1; } 2>&1",
+        "y=$((3 / 2))",
+        "y=$((1 + n)) # n\n",
+        "echo $((10 / 2)); y=1\n",
+        "echo ${x:0:2}; y=1\n",
+        "echo $((1/0))\ny=1\n",
+        "(echo $((1/0))); y=1\n",
+        "x=$(echo $((1/0)) ); y=1\n",
+    ] {
+        let line = format!("x=ab; n=3; {set}; {between}; echo $((y))").replace("\n;", "\n");
+        assert!(read_only(&line), "{line}");
+    }
+    assert!(!read_only("f=/etc/shadow; { f=a; } < nosuch; cat $f; echo $((f))"));
+    let paths = paths("f=b; { f=a; } < nosuch; cat \"$f\"");
+    assert!(paths.contains(&(None, Access::Read)), "{paths:?}");
+    assert!(read_only("f() { local n=5; echo $((n)); }; f"));
+}
+
 #[test]
 fn redirections_count() {
     for line in [

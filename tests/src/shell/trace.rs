@@ -67,6 +67,8 @@ struct Reader<'a> {
     shell_started: bool,
     /// Whether that shell has a file for a here-document.
     has_document: bool,
+    /// Processes of `lsof`: each ends the helper of its own that it starts.
+    helped: Vec<&'a str>,
 }
 
 impl<'a> Reader<'a> {
@@ -81,7 +83,13 @@ impl<'a> Reader<'a> {
             Some(("late", _)) => self.seen.iter_mut().last().into_iter().for_each(|seen| seen.late = true),
             Some(("end", _)) => self.ended = true,
             _ if self.runner == Some(pid) => {}
-            _ if self.shell_started => self.note(call, 1),
+            _ if call.starts_with("kill(") && call.contains(", SIGINT") && self.helped.contains(&pid) => {}
+            _ if self.shell_started => {
+                if call.starts_with("execve(\"/usr/bin/lsof\"") {
+                    self.helped.push(pid);
+                }
+                self.note(call, 1);
+            }
             _ if call.starts_with(SHELL) => self.shell_started = true,
             // What the line before has left behind.
             _ => self.note(call, 2),
@@ -238,6 +246,8 @@ mod tests {
 15 connect(3, {sa_family=AF_INET, sin_port=htons(80)}, 16) = -1 ENETUNREACH (Network is unreachable)
 15 sendto(3, [{nlmsg_len=40, nlmsg_type=RTM_GETLINK}], 40, 0, NULL, 0) = 40
 15 kill(7, SIGTERM) = 0
+17 execve("/usr/bin/lsof", ["lsof"], 0x7f /* 3 vars */) = 0
+17 kill(8, SIGINT) = 0
 15 unlinkat(AT_FDCWD, "x", 0) = -1 ENOENT (No such file or directory)
 16 execve("/usr/bin/y", ["y", "zz"...], 0x7f /* 3 vars */) = 0
 12 openat(AT_FDCWD, "/.late-1", O_RDONLY|O_CLOEXEC) = -1 ENOENT (No such file or directory)
@@ -251,7 +261,8 @@ mod tests {
         let late = Exec { path: "/usr/bin/wc".to_owned(), argv: Some(vec!["wc".to_owned()]) };
         assert_eq!(seen[0].execs, [Exec { path: "/usr/bin/ls".to_owned(), argv: Some(words) }, late]);
         assert!(seen[0].effects.is_empty() && !seen[0].late, "{seen:?}");
-        assert_eq!(seen[1].execs, [Exec { path: "/usr/bin/y".to_owned(), argv: None }]);
+        let lsof = Exec { path: "/usr/bin/lsof".to_owned(), argv: Some(vec!["lsof".to_owned()]) };
+        assert_eq!(seen[1].execs, [lsof, Exec { path: "/usr/bin/y".to_owned(), argv: None }]);
         assert!(seen[1].late);
         assert_eq!((seen[0].secrets.len(), seen[1].secrets.as_slice()), (0, &[".env".to_owned()][..]));
         let names: Vec<&str> = seen[1].effects.iter().filter_map(|call| call.split('(').next()).collect();

@@ -3,6 +3,7 @@
 
 mod arithmetic;
 mod brace;
+mod expression;
 mod parameter;
 mod strip;
 mod word;

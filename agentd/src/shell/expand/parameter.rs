@@ -43,13 +43,19 @@ impl Walk<'_> {
             }
             Operation::Default { kind, word } => self.default(parameter, *kind, word, value),
             Operation::Substring(expressions) => {
+                // Nothing is evaluated where there is no value, and bash gives up where an end is before a beginning.
+                let mut forward = true;
                 for expression in expressions {
-                    self.arithmetic(expression)?;
+                    let value = self.perhaps(|this| this.arithmetic(expression))?;
+                    forward &= value.is_some_and(|value| value >= 0);
+                }
+                if !forward {
+                    self.may_stop();
                 }
                 Ok(if is_all(parameter) { Content::Many } else { Content::any() })
             }
             Operation::Strip { front, longest, pattern } => {
-                self.walk_parts(pattern)?;
+                self.perhaps(|this| this.walk_parts(pattern))?;
                 self.spend_words(100)?;
                 if is_all(parameter) {
                     return Ok(Content::Many);
@@ -62,7 +68,7 @@ impl Walk<'_> {
             }
             Operation::Change(words) => {
                 for word in words {
-                    self.walk_parts(word)?;
+                    self.perhaps(|this| this.walk_parts(word))?;
                 }
                 Ok(if is_all(parameter) { Content::Many } else { Content::any() })
             }
@@ -76,7 +82,7 @@ impl Walk<'_> {
     }
 
     fn default(&mut self, parameter: &Parameter, kind: char, word: &[Part], value: Content) -> Walked<Content> {
-        let text = self.expand_parts(word, "")?;
+        let text = self.perhaps(|this| this.expand_parts(word, ""))?;
         let full = matches!(&value, Content::Exact(text) if !text.is_empty());
         match kind {
             '=' => {
@@ -103,11 +109,12 @@ impl Walk<'_> {
                 _ => Content::Many,
             }),
             Some(Subscript::At(key)) if self.state.get(name) == Some(&Value::Map) => {
-                self.walk_parts(key)?;
+                self.perhaps(|this| this.walk_parts(key))?;
                 Ok(Content::any())
             }
             Some(Subscript::At(expression)) => {
-                let index = self.arithmetic(expression)?.and_then(|index| usize::try_from(index).ok());
+                let index =
+                    self.perhaps(|this| this.arithmetic(expression))?.and_then(|index| usize::try_from(index).ok());
                 let item = match (self.state.get(name), index) {
                     (Some(Value::List(items)), Some(index)) => items.get(index).cloned(),
                     _ => None,

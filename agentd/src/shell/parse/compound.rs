@@ -123,7 +123,7 @@ impl Parser<'_> {
         if self.cursor.peek() == Some(';') {
             self.cursor.skip(1);
         }
-        self.lines()
+        self.lines().map(drop)
     }
 
     fn case(&mut self) -> Parsed<Compound> {

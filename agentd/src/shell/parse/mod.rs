@@ -109,13 +109,15 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Blanks and newlines, with the bodies of here-documents.
-    fn lines(&mut self) -> Parsed<()> {
+    /// Blanks and newlines, with the bodies of here-documents; whether there was a newline.
+    fn lines(&mut self) -> Parsed<bool> {
+        let mut any = false;
         loop {
             self.blanks();
             if self.cursor.peek() != Some('\n') {
-                return Ok(());
+                return Ok(any);
             }
+            any = true;
             self.cursor.skip(1);
             self.bodies()?;
         }
@@ -124,9 +126,9 @@ impl<'a> Parser<'a> {
     /// Commands until the end, a closing word, `)` or `;;`.
     fn list(&mut self) -> Parsed<List> {
         let mut steps = Vec::new();
-        self.lines()?;
+        let mut begins_line = self.lines()?;
         while !self.at_end_of_list() {
-            let mut step = self.and_or()?;
+            let mut step = AndOr { begins_line, ..self.and_or()? };
             self.blanks();
             let separated = match self.cursor.peek() {
                 Some('&') => {
@@ -145,7 +147,7 @@ impl<'a> Parser<'a> {
             if !separated {
                 break;
             }
-            self.lines()?;
+            begins_line = self.lines()?;
         }
         Ok(List(steps))
     }
@@ -198,7 +200,7 @@ impl<'a> Parser<'a> {
             } else if self.cursor.take("||") {
                 Joint::Or
             } else {
-                return Ok(AndOr { first, rest, background: false });
+                return Ok(AndOr { first, rest, background: false, begins_line: false });
             };
             self.lines()?;
             rest.push((joint, self.pipeline()?));

@@ -62,7 +62,11 @@ impl Parser<'_> {
             Some('}') => Ok(Operation::Plain),
             Some(kind @ ('-' | '=' | '?' | '+')) => {
                 self.cursor.skip(1);
-                Ok(Operation::Default { kind, word: rest(self, None)? })
+                let word = rest(self, None)?;
+                if quoted && holds_lone_dollar(&word) {
+                    return Err("a lone `$` in the word of a quoted `${…}` may begin an expansion".to_owned());
+                }
+                Ok(Operation::Default { kind, word })
             }
             Some(':') => {
                 self.cursor.skip(1);
@@ -160,4 +164,16 @@ impl Parser<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a `$` that stands for itself is followed by something. In a word within quotes bash 5.2 drops inner quotes
+/// before it expands, so that `"$"` and what comes after it are taken together.
+fn holds_lone_dollar(word: &[Part]) -> bool {
+    let mut flat = word.iter().flat_map(|part| match part {
+        Part::Double(inner) => inner.as_slice(),
+        part => std::slice::from_ref(part),
+    });
+    let ends = |part: &Part| matches!(part, Part::Text(text) | Part::Quoted(text) if text.ends_with('$'));
+    let mut lone = false;
+    flat.any(|part| std::mem::replace(&mut lone, ends(part)))
 }

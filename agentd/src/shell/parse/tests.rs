@@ -5,6 +5,7 @@ use super::parse;
 #[test]
 fn bash_that_is_understood() {
     for line in [
+        r#"echo "${x:-"a$"}" ${y:-"$"a} "${z:-$HOME/b}""#,
         "ls",
         "ls -la; pwd && id || true & wait",
         "! ls | cat |& wc; time -p ls",
@@ -54,6 +55,9 @@ fn bash_that_is_understood() {
 #[test]
 fn what_bash_refuses_or_is_not_understood() {
     for line in [
+        r#"echo "${x:-"$""(ls)"}""#,
+        r#"echo "${x:+"a$"(ls)}""#,
+        r#"x="${y="$"'(ls)'}""#,
         "echo \"$\\\n(touch x)\"",
         "echo \"${x:-$\\\n(touch x)}\"",
         "cat <<< \"$\\\n(touch x)\"",

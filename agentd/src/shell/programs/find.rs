@@ -133,7 +133,9 @@ impl<'a> Line<'a> {
             match word {
                 Arg::Literal(text) if begins_expression(text) => break,
                 Arg::Literal(_) => {}
-                Arg::One(prefix) | Arg::Many(prefix) if prefix.is_empty() || begins_expression(prefix) => {
+                Arg::One(prefix) | Arg::Many(prefix)
+                    if prefix.is_empty() || prefix == "-" || begins_expression(prefix) =>
+                {
                     return Err(refused(self.name, word));
                 }
                 Arg::One(_) | Arg::Many(_) => {}
@@ -307,6 +309,8 @@ mod tests {
             "find . -ok rm {} ;",
             "find . -okdir rm {} ;",
             "find *",
+            "find . -*",
+            "find . -…",
             "find …",
             "find . *",
             "find . …",

@@ -2,7 +2,7 @@
 //! dispatch. `sort`, `uniq`, `shuf` and `xxd` can write files, `diff -l` and `--diff-program` run programs: not here.
 
 use super::super::analysis::{Access, Class, Doing};
-use super::options::{known, options, refused, used};
+use super::options::{Options, known, options, refused, used};
 use super::{Arg, Judgement, Program, code, table};
 
 /// From the manuals of GNU coreutils 9, GNU diffutils 3.10, util-linux 2.40, GNU bc and xxd.
@@ -151,7 +151,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     ),
     table("sum", options("rs", "sysv").reads().no_option_harms()),
     table("md5", options("qrns:", "").reads()),
-    table("iconv", options("f:t:cls", "from-code= to-code= list silent").reads()),
+    code("iconv", iconv),
     table("look", options("abdft:", "alternative alphanum ignore-case terminate=").searches(&[], None)),
     table("tsort", options("", "").reads().at_most(1).no_option_harms()),
     table("bc", options("hilqsw", "interactive mathlib quiet standard warn").reads()),
@@ -193,6 +193,20 @@ pub(super) const PROGRAMS: &[Program] = &[
         .reads(),
     ),
 ];
+
+/// `iconv` takes the name of a code that holds a `/` for a file that describes the code; what is behind `//` is no part
+/// of the name.
+fn iconv(name: &str, args: &[Arg]) -> Judgement {
+    const ICONV: Options = options("f:t:cls", "from-code= to-code= list silent").reads();
+    let is_code =
+        |value: &Arg| matches!(value, Arg::Literal(text) if !text.split("//").next().unwrap_or_default().contains('/'));
+    match ICONV.parse(name, args) {
+        Ok(parsed) if !parsed.values(&["f", "t", "from-code", "to-code"]).all(is_code) => {
+            Judgement::Unknown(format!("{name} may take the name of a code for a file"))
+        }
+        _ => ICONV.judge(name, args),
+    }
+}
 
 /// `xxd` reads an option by its first letter alone (`-ps` is `-p`), so it has no bundles; and it writes to its second
 /// operand, which is any word after the first.
@@ -261,6 +275,9 @@ mod tests {
             "iconv -o x a",
             "iconv --output=x a",
             "iconv *",
+            "iconv -f ./x -t utf8 a",
+            "iconv -f utf8 -t/etc/x a",
+            "iconv --from-code=…",
         ]);
     }
 
@@ -305,6 +322,7 @@ mod tests {
             "sha512sum --check --ignore-missing x",
             "rev a",
             "iconv -f utf8 -t latin1 a",
+            "iconv -f utf8 -t ascii//TRANSLIT a",
             "look ab words",
             "tsort a",
             "expand -t 4 a",

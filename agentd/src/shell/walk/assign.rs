@@ -46,8 +46,9 @@ impl Walk<'_> {
         let map = self.state.get(&assignment.name) == Some(&Value::Map);
         match &assignment.subscript {
             Some(key) if map => self.walk_parts(key)?,
-            Some(subscript) => drop(self.arithmetic(subscript)?),
-            None => {}
+            // Bash gives up where the place is before the first.
+            Some(subscript) if self.arithmetic(subscript)?.is_none_or(|place| place < 0) => self.may_stop(),
+            Some(_) | None => {}
         }
         match &assignment.value {
             AssignedValue::Array(words) => {

@@ -2,7 +2,7 @@
 
 use super::paths::{absolute, normal};
 use super::{Walk, Walked};
-use crate::shell::analysis::{Access, Class, Command, Doing};
+use crate::shell::analysis::{Access, Class, Command, Doing, PathUse};
 use crate::shell::ast::{Operation, Part, Test, Word};
 use crate::shell::expand::Expanded;
 use crate::shell::names;
@@ -49,6 +49,27 @@ impl Walk<'_> {
     pub(super) fn condition(&mut self, text: &str, tests: &[Test]) -> Walked<()> {
         self.step()?;
         let at = self.commands.len();
+        let paths = self.perhaps(|this| this.tests(tests))?;
+        let harm = self.harm.take();
+        let class = if harm.is_some() { Class::Unknown } else { Class::ReadOnly };
+        self.commands.insert(
+            at,
+            Command {
+                text: text.to_owned(),
+                program: Some("[[".to_owned()),
+                plain: text.to_owned(),
+                forms: vec![text.to_owned()],
+                class,
+                doing: Doing::Other,
+                why: harm.unwrap_or_else(|| "a test only looks".to_owned()),
+                paths,
+            },
+        );
+        Ok(())
+    }
+
+    /// The paths that tests look at. Of tests with `&&` and `||` some may not be made.
+    fn tests(&mut self, tests: &[Test]) -> Walked<Vec<PathUse>> {
         let mut paths = Vec::new();
         for test in tests {
             match test {
@@ -79,25 +100,10 @@ impl Walk<'_> {
                 }
             }
         }
-        let harm = self.harm.take();
-        let class = if harm.is_some() { Class::Unknown } else { Class::ReadOnly };
-        self.commands.insert(
-            at,
-            Command {
-                text: text.to_owned(),
-                program: Some("[[".to_owned()),
-                plain: text.to_owned(),
-                forms: vec![text.to_owned()],
-                class,
-                doing: Doing::Other,
-                why: harm.unwrap_or_else(|| "a test only looks".to_owned()),
-                paths,
-            },
-        );
-        Ok(())
+        Ok(paths)
     }
 
-    fn looked_at(&mut self, word: &Word) -> Walked<Vec<crate::shell::analysis::PathUse>> {
+    fn looked_at(&mut self, word: &Word) -> Walked<Vec<PathUse>> {
         let path = self.expand_one(word)?;
         Ok(self.uses(&path.arg, path.tame, Access::Look, &word.text))
     }

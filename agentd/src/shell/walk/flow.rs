@@ -17,17 +17,36 @@ const ROUND: usize = 20;
 const ROUNDS: usize = 8;
 
 impl Walk<'_> {
+    /// A whole text. If bash gives up on one of its lines, it goes on with the next.
+    pub(super) fn lines(&mut self, list: &List) -> Walked<()> {
+        for step in &list.0 {
+            self.settle();
+            if step.begins_line
+                && let Some(stopped) = self.stopped.take()
+            {
+                let state = self.take_state();
+                self.state = state.join(&stopped);
+            }
+            self.step_of_list(step)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn list(&mut self, list: &List) -> Walked<()> {
         for step in &list.0 {
             self.settle();
-            if step.background {
-                self.apart(|this| this.and_or(step))?;
-                self.state.set("!", Value::Number);
-            } else {
-                self.and_or(step)?;
-            }
+            self.step_of_list(step)?;
         }
         Ok(())
+    }
+
+    fn step_of_list(&mut self, step: &AndOr) -> Walked<()> {
+        if step.background {
+            self.apart(|this| this.and_or(step))?;
+            self.state.set("!", Value::Number);
+            return Ok(());
+        }
+        self.and_or(step)
     }
 
     /// From here on it makes no difference whether the last command failed.
@@ -38,7 +57,7 @@ impl Walk<'_> {
         }
     }
 
-    fn take_state(&mut self) -> State {
+    pub(super) fn take_state(&mut self) -> State {
         std::mem::replace(&mut self.state, State::new(None))
     }
 
@@ -46,10 +65,12 @@ impl Walk<'_> {
     fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> Walked<T>) -> Walked<T> {
         let state = self.state.clone();
         let exits = std::mem::take(&mut self.exits);
+        let stopped = self.stopped.take();
+        let unsure = std::mem::take(&mut self.unsure);
         let result = walk(self);
         self.state = state;
         self.failed = None;
-        self.exits = exits;
+        (self.exits, self.stopped, self.unsure) = (exits, stopped, unsure);
         result
     }
 
@@ -108,7 +129,11 @@ impl Walk<'_> {
                 let opened = self.redirects_of(redirects)?;
                 let input =
                     if opened.is_some() || !redirects.iter().any(Redirect::is_input) { opened.or(piped) } else { None };
+                let before = redirects.iter().any(|r| r.may_fail(self.closed)).then(|| self.state.clone());
                 self.fed(body, input)?;
+                if let Some(before) = before {
+                    self.may_have_failed(before);
+                }
                 self.harm = outer;
             }
             Stage::Function { name, body, text } => self.function(name, body, text)?,
@@ -122,7 +147,7 @@ impl Walk<'_> {
         let mut opened = None;
         for redirect in redirects {
             self.printed = None;
-            let found = self.redirect(redirect)?;
+            let found = self.perhaps(|this| this.redirect(redirect))?;
             self.note(&redirect.text, found.paths, found.class);
             if redirect.is_substitution() && redirects.len() == 1 {
                 opened = self.printed.take();
@@ -143,10 +168,13 @@ impl Walk<'_> {
             self.note(text, Vec::new(), Class::ReadOnly);
         }
         self.state.define(name);
-        self.apart(|this| {
+        let outside = std::mem::replace(&mut self.in_function, true);
+        let walked = self.apart(|this| {
             this.state.forget();
             this.stage(body)
-        })
+        });
+        self.in_function = outside;
+        walked
     }
 
     pub(super) fn compound(&mut self, body: &Compound) -> Walked<()> {
@@ -216,7 +244,7 @@ impl Walk<'_> {
         self.expand_one(subject)?;
         for (patterns, _) in arms {
             for pattern in patterns {
-                self.walk_parts(&pattern.parts)?;
+                self.perhaps(|this| this.walk_parts(&pattern.parts))?;
             }
         }
         self.note(&subject.text, Vec::new(), Class::ReadOnly);

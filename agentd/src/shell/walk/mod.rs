@@ -39,6 +39,14 @@ pub(super) struct Walk<'a> {
     scripts: usize,
     /// Why what is looked at right now may do anything.
     harm: Option<String>,
+    /// What is known where bash may have given up on the line of the text, to go on with the next.
+    stopped: Option<State>,
+    /// Whether what is looked at right now may not happen: how many reasons there are.
+    unsure: usize,
+    /// Whether it is the body of a function.
+    in_function: bool,
+    /// Whether a stream may be closed.
+    closed: bool,
     /// What is known where each enclosing loop may be left or begun again.
     exits: Vec<Vec<State>>,
     /// Whether what the last list of a substitution prints is a number.
@@ -62,16 +70,16 @@ pub(super) struct Walk<'a> {
 }
 
 /// Walks a line that begins in the folder of `world`.
-pub(super) fn walk(list: &List, world: World<'_>) -> Walked<Vec<Command>> {
-    let mut walk = started(world);
-    walk.list(list)?;
+pub(super) fn walk(text: &str, list: &List, world: World<'_>) -> Walked<Vec<Command>> {
+    let mut walk = Walk { closed: closes(text), ..started(world) };
+    walk.lines(list)?;
     Ok(walk.commands)
 }
 
 /// As [`walk`], if the names that are given back are plain.
-pub(super) fn walk_if_plain(list: &List, world: World<'_>) -> Walked<(Vec<Command>, Vec<Listed>)> {
-    let mut walk = Walk { trusting: true, ..started(world) };
-    walk.list(list)?;
+pub(super) fn walk_if_plain(text: &str, list: &List, world: World<'_>) -> Walked<(Vec<Command>, Vec<Listed>)> {
+    let mut walk = Walk { trusting: true, closed: closes(text), ..started(world) };
+    walk.lines(list)?;
     Ok((walk.commands, walk.listed))
 }
 
@@ -85,6 +93,10 @@ fn started(world: World<'_>) -> Walk<'_> {
         words: 0,
         scripts: 0,
         harm: None,
+        stopped: None,
+        unsure: 0,
+        in_function: false,
+        closed: false,
         exits: Vec::new(),
         number_output: false,
         keyed: false,
@@ -96,6 +108,12 @@ fn started(world: World<'_>) -> Walk<'_> {
         trusting: false,
         listed: Vec::new(),
     }
+}
+
+/// Whether a text may close a stream: `>&-`, `3>&1-`.
+fn closes(text: &str) -> bool {
+    let mut ends = text.split('&').skip(1).map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    ends.any(|rest| rest.starts_with(['-', '"', '\'', '$', '\\']))
 }
 
 impl Walk<'_> {
@@ -118,7 +136,43 @@ impl Walk<'_> {
         if !names::is_own(name) {
             self.harm(format!("it sets `{name}`, which programs or the shell may obey"));
         }
+        let value = match self.unsure {
+            0 => value,
+            _ => self.state.get(name).map_or_else(Value::any, |old| old.join(&value)),
+        };
         self.state.set(name, value);
+    }
+
+    /// Looks at what may not happen: what it sets may also stay as it was.
+    pub(super) fn perhaps<T>(&mut self, walk: impl FnOnce(&mut Self) -> Walked<T>) -> Walked<T> {
+        self.unsure += 1;
+        let result = walk(self);
+        self.unsure -= 1;
+        result
+    }
+
+    /// What was looked at last may have failed before it began, where `before` is known.
+    fn may_have_failed(&mut self, before: State) {
+        self.failed = match self.failed.take() {
+            Some(failed) => Some(failed.join(&before)),
+            None => (before != self.state).then_some(before),
+        };
+    }
+
+    /// Bash may give up right here.
+    pub(super) fn may_stop(&mut self) {
+        let state = self.state.clone();
+        self.may_have_stopped(&state);
+    }
+
+    /// Bash may have given up anywhere after `before`: on what was looked at last, and on the line with it.
+    pub(super) fn may_have_stopped(&mut self, before: &State) {
+        let state = self.take_state();
+        self.state = state.join(before);
+        self.stopped = Some(match self.stopped.take() {
+            Some(stopped) => stopped.join(&self.state),
+            None => self.state.clone(),
+        });
     }
 
     /// Takes what was noted and leaves a clean sheet.

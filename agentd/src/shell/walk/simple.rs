@@ -19,10 +19,12 @@ impl Walk<'_> {
         let mut class = Class::ReadOnly;
         let mut paths = Vec::new();
         for redirect in &simple.redirects {
-            let found = self.redirect(redirect)?;
+            // For a program they are expanded in its own process.
+            let found = self.perhaps(|this| this.redirect(redirect))?;
             class = class.max(found.class);
             paths.extend(found.paths);
         }
+        let before = simple.redirects.iter().any(|r| r.may_fail(self.closed)).then(|| self.state.clone());
         let kept = self.assignments(simple, &words)?;
         let read_from = simple.redirects.iter().any(|redirect| redirect.is_input() && !redirect.is_quieting());
         if read_from {
@@ -35,6 +37,9 @@ impl Walk<'_> {
             }
             Some(_) => self.verdict(&words)?,
         };
+        if let Some(before) = before {
+            self.may_have_failed(before);
+        }
         class = class.max(verdict.class);
         let harm = self.harm.take();
         if harm.is_some() {
@@ -87,7 +92,7 @@ impl Walk<'_> {
             if simple.words.is_empty() {
                 self.lasting(assignment)?;
                 kept.push(assignment.text.as_str());
-            } else if !self.passing(assignment, words.first().and_then(Expanded::exact))? {
+            } else if !self.perhaps(|this| this.passing(assignment, words.first().and_then(Expanded::exact)))? {
                 kept.push(assignment.text.as_str());
             }
         }
@@ -100,13 +105,16 @@ impl Walk<'_> {
         let failed = self.failed.take();
         let exits = std::mem::take(&mut self.exits);
         let harm = self.harm.take();
+        let stopped = self.stopped.take();
+        let unsure = std::mem::take(&mut self.unsure);
         self.number_output = false;
         self.list(list)?;
         self.harm = harm;
         self.exits = exits;
         self.failed = failed;
+        (self.stopped, self.unsure) = (stopped, unsure);
         self.state = state;
-        let alone = matches!(list.0.as_slice(), [AndOr { first, rest, background: false }]
+        let alone = matches!(list.0.as_slice(), [AndOr { first, rest, background: false, .. }]
             if rest.is_empty() && matches!(first.stages.last(), Some(Stage::Simple(_))));
         self.number_output &= alone;
         self.printed = self.printed.take().filter(|_| alone);

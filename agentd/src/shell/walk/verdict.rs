@@ -1,7 +1,7 @@
 //! What a command with known words does: functions, builtins, programs, and what they run in turn. Part of the walk.
 
 use super::simple::shown;
-use super::{SCRIPTS, Walk, Walked, piped};
+use super::{SCRIPTS, Walk, Walked, closes, piped};
 use crate::shell::analysis::{Class, Doing, PathUse};
 use crate::shell::builtins::{self, Effect};
 use crate::shell::expand::Expanded;
@@ -115,6 +115,7 @@ impl Walk<'_> {
             && let Some(sure) = self.state.function(written)
         {
             self.state.forget();
+            self.may_stop();
             if sure {
                 let why = "it runs a function of the line".to_owned();
                 return Ok(Verdict { why, program: Some(written.to_owned()), ..Verdict::harmless() });
@@ -124,6 +125,9 @@ impl Walk<'_> {
         let internal = lookup != Lookup::Program;
         if internal && self.declares_list(written, arguments) {
             return Ok(Verdict::unknown("a value that may be the text of a list is evaluated".to_owned()));
+        }
+        if internal && written == "local" && !self.in_function {
+            return Ok(Verdict::unknown("local fails outside a function, so that nothing is set".to_owned()));
         }
         let (judgement, effects) = if internal && builtins::is_builtin(written) {
             builtins::judge(written, &args)
@@ -228,11 +232,14 @@ impl Walk<'_> {
         let state = std::mem::replace(&mut self.state, inside);
         let harm = self.harm.take();
         let exits = std::mem::take(&mut self.exits);
-        let failed = self.failed.take();
+        let (failed, stopped) = (self.failed.take(), self.stopped.take());
+        let (unsure, in_function) = (std::mem::take(&mut self.unsure), std::mem::take(&mut self.in_function));
+        self.closed |= closes(text);
         self.scripts += 1;
-        let result = self.list(&list);
+        let result = self.lines(&list);
         self.scripts -= 1;
-        (self.state, self.harm, self.exits, self.failed) = (state, harm, exits, failed);
+        (self.state, self.harm, self.exits) = (state, harm, exits);
+        (self.failed, self.stopped, self.unsure, self.in_function) = (failed, stopped, unsure, in_function);
         result?;
         let why = "it runs a line whose commands are judged on their own".to_owned();
         Ok(Verdict { why, ..Verdict::harmless() })

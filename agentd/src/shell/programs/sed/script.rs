@@ -147,7 +147,10 @@ impl<'a> Reader<'a> {
         self.blanks();
         if self.chars.next_if_eq(&'\\').is_some() {
             self.blanks();
-            self.chars.next_if_eq(&'\n');
+            if self.chars.next_if_eq(&'\n').is_none() && self.chars.peek() == Some(&'\\') {
+                // Whether the text goes on behind `i\\` depends on how many there are.
+                return Err(format!("sed: where the text of {command} ends is not understood"));
+            }
         } else if matches!(self.chars.peek(), None | Some('\n')) {
             return Err(format!("sed: {command} without a text"));
         }
@@ -388,6 +391,9 @@ mod tests {
             "b a w p",
             "M",
             "s/a/b/\re",
+            "i\\\\\ns/a/b/e",
+            "a \\\\\np",
+            "c\\ \\\np",
         ] {
             assert!(files_read(script).is_err(), "{script}");
         }
