@@ -161,6 +161,9 @@ fn judge_command(part: &CommandUse, places: &Places) -> Judgement {
         Class::Unknown => Judgement::new(Rank::Unsure, why),
     };
     let judged = part.files.iter().fold(class, |worst, file| worst.or(judge_file(file, places)));
+    // Of what it names, only what it may write to a protected place counts: else nothing but its name is known.
+    let written = part.named.iter().filter(|file| file.access == Access::Write && file.zone == Zone::Protected);
+    let judged = written.fold(judged, |worst, file| worst.or(judge_file(file, places)));
     match &part.unknown_path {
         None => judged,
         Some(text) if part.removes_unknown => {

@@ -96,6 +96,13 @@ impl Layers<'_> {
         } else if let Some(rule) = self.matching.denying_below(&rules.deny, self.unit) {
             let detail = format!("it may read what the rule {} denies; Grep leaves that out", rule.rule);
             self.ask(by_rule(5, rule, detail));
+        } else if let Some((file, rule)) = self.matching.named(rules, self.unit) {
+            let name = self.policy.places.shown(&file.path);
+            let detail = format!("it is not known what it does, and it names {name}, of which {} speaks", rule.rule);
+            self.ask(by_rule(5, rule, detail));
+        } else if let Some(rule) = self.matching.of_hidden(rules, self.unit) {
+            let detail = format!("what it runs is not known before it runs, so the rule {} may speak of it", rule.rule);
+            self.ask(by_rule(5, rule, detail));
         } else if let About::Line(commands) = self.unit.about {
             let mut rules = rules.deny.iter().chain(&rules.ask);
             if let Some(rule) = rules.find(|rule| may_speak_of_lines(rule)) {

@@ -5,7 +5,7 @@ use super::decide::Call;
 use super::judge::{About, Rank, Unit, judge_file};
 use super::places::Places;
 use super::rule::{CommandPattern, Meaning, PathPattern, Rule, Start, Use, wildcard};
-use super::source::SourcedRule;
+use super::source::{Rules, SourcedRule};
 use super::subject::{CommandUse, FileUse};
 use crate::shell::{Access, Class};
 use proto::session::Mode;
@@ -136,6 +136,28 @@ impl<'a> Matching<'a> {
             }
             _ => false,
         })
+    }
+
+    /// A file that a command names of which it is not known what it does, with the rule that denies it or wants a
+    /// question.
+    pub fn named<'u, 'r>(self, rules: &'r Rules, unit: &Unit<'u>) -> Option<(&'u FileUse, &'r SourcedRule)> {
+        let About::Command { part, .. } = unit.about else { return None };
+        part.named.iter().find_map(|file| {
+            let speaks = |rules: &'r [SourcedRule], how| {
+                let mut each = rules.iter().enumerate();
+                each.find(|(at, rule)| self.tightens_file(rules, *at, rule, file, how)).map(|(_, rule)| rule)
+            };
+            let rule = speaks(&rules.deny, Tightens::Denies).or_else(|| speaks(&rules.ask, Tightens::AsksSome))?;
+            Some((file, rule))
+        })
+    }
+
+    /// The rule on commands that may speak of one which can't be told.
+    pub fn of_hidden<'r>(self, rules: &'r Rules, unit: &Unit<'_>) -> Option<&'r SourcedRule> {
+        let About::Command { part, .. } = unit.about else { return None };
+        let about_commands =
+            |rule: &&SourcedRule| matches!(rule.rule.meaning(), Meaning::Command(_)) && rule.rule.names(self.call.tool);
+        rules.deny.iter().chain(&rules.ask).find(about_commands).filter(|_| part.hidden)
     }
 
     fn path(&self, pattern: &PathPattern, rule: &SourcedRule, file: &FileUse, way: Use) -> bool {

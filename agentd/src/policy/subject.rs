@@ -83,4 +83,9 @@ pub struct CommandUse {
     pub unknown_path: Option<String>,
     /// Whether it removes what is at that path: `rm -r "$x"/*` may be the whole file system.
     pub removes_unknown: bool,
+    /// Of a command that may do anything, the files that its words name, as it would use them at most: as written by a
+    /// program that is for that, else as read. It counts for rules that tighten and for protected places alone.
+    pub named: Vec<FileUse>,
+    /// Whether it can't be told from its words which command it runs, so that any rule on commands may speak of it.
+    pub hidden: bool,
 }

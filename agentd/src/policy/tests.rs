@@ -82,6 +82,8 @@ pub(super) fn command(text: &str, class: Class) -> CommandUse {
         files: Vec::new(),
         unknown_path: None,
         removes_unknown: false,
+        named: Vec::new(),
+        hidden: false,
     }
 }
 

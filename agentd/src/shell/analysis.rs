@@ -43,6 +43,10 @@ pub struct Command {
     pub why: String,
     /// The paths that it uses, its redirections' too.
     pub paths: Vec<PathUse>,
+    /// Of a command that may do anything, what its words may name. What is done to it is not known.
+    pub named: Vec<PathUse>,
+    /// Whether it can't be told from its words which command it runs: `$(…) x`, `eval "$x"`.
+    pub hidden: bool,
 }
 
 /// What a command can do.

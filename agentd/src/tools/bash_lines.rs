@@ -3,6 +3,7 @@
 
 use super::bash_git::config_runs_programs;
 use super::bash_globs::{TooMany, links};
+use super::bash_named::named;
 use super::bash_names::odd_name;
 use super::bash_path::foreign_program;
 use super::bash_placed::placed;
@@ -137,6 +138,8 @@ fn command_part(command: &Command, context: &ToolContext) -> CommandUse {
         files: Vec::new(),
         unknown_path: None,
         removes_unknown: false,
+        named: named(command, context),
+        hidden: command.hidden,
     };
     for used in &command.paths {
         let path = used.path.as_deref();

@@ -156,6 +156,8 @@ mod tests {
             doing: Doing::List,
             why: String::new(),
             paths: Vec::new(),
+            named: Vec::new(),
+            hidden: false,
         }
     }
 

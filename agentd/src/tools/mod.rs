@@ -7,6 +7,7 @@ mod bash_exit;
 mod bash_git;
 mod bash_globs;
 mod bash_lines;
+mod bash_named;
 mod bash_names;
 mod bash_path;
 mod bash_placed;

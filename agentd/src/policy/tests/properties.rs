@@ -50,9 +50,12 @@ fn some_command() -> impl Strategy<Value = CommandUse> {
     let texts = ["git status", "rm x", "make", "make x", "echo a > b", "find . -delete"];
     let classes = [Class::ReadOnly, Class::Edits, Class::Unknown];
     let one = (prop::sample::select(texts.to_vec()), prop::sample::select(classes.to_vec()));
-    (one, prop::collection::vec(some_file(), 0..3), any::<bool>(), any::<bool>()).prop_map(
-        |((text, class), files, unknown, removes)| CommandUse {
+    let files = || prop::collection::vec(some_file(), 0..3);
+    (one, (files(), files()), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+        |((text, class), (files, named), unknown, removes, hidden)| CommandUse {
             files,
+            named,
+            hidden,
             unknown_path: unknown.then(|| "$x".to_owned()),
             removes_unknown: unknown && removes,
             ..command(text, class)

@@ -63,6 +63,8 @@ impl Walk<'_> {
                 doing: Doing::Other,
                 why: harm.unwrap_or_else(|| "a test only looks".to_owned()),
                 paths,
+                named: Vec::new(),
+                hidden: false,
             },
         );
         Ok(())

@@ -200,6 +200,8 @@ impl Walk<'_> {
             doing: Doing::Read,
             why,
             paths,
+            named: Vec::new(),
+            hidden: false,
         });
     }
 

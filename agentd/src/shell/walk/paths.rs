@@ -5,7 +5,22 @@ use crate::shell::analysis::{Access, PathUse};
 use crate::shell::expand::Expanded;
 use crate::shell::programs::{Arg, PathArg};
 
+/// The words of a command that are looked at for names of files.
+const NAMING_WORDS: usize = 64;
+/// No name of a file is longer, in bytes (`PATH_MAX` of Linux).
+const LONGEST_NAME: usize = 4096;
+
 impl Walk<'_> {
+    /// What the known words of a command may name, the program itself left out.
+    pub(super) fn named(&self, words: &[Expanded]) -> Vec<PathUse> {
+        let known = words.iter().skip(1).take(NAMING_WORDS).filter_map(Expanded::exact);
+        let mut names: Vec<&str> = known.flat_map(names_in).collect();
+        names.sort_unstable();
+        names.dedup();
+        let use_of = |name: &str| self.uses(&Arg::Literal(name.to_owned()), false, Access::Read, name);
+        names.into_iter().flat_map(use_of).collect()
+    }
+
     /// The uses that a path of a command stands for: one for each folder in which the shell may be.
     pub(super) fn uses_of(&self, words: &[Expanded], path: &PathArg) -> Vec<PathUse> {
         // Of words that are known no better than one another, it isn't known which one the path is.
@@ -41,6 +56,15 @@ impl Walk<'_> {
     }
 }
 
+/// What a word may name: itself, and what is behind the letter of an option, `=`, `@`, or between colons and commas.
+fn names_in(word: &str) -> Vec<&str> {
+    let behind = word.split_once('=').map(|(_, value)| value);
+    let attached = word.get(2..).filter(|_| word.starts_with('-') && !word.starts_with("--"));
+    let whole = [Some(word), behind, attached].into_iter().flatten();
+    let parts = whole.flat_map(|name| std::iter::once(name).chain(name.split([':', ',', '@'])));
+    parts.filter(|name| !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains('\0')).collect()
+}
+
 /// A path in a folder, without `.` and doubled slashes; `..` stays.
 pub(super) fn absolute(folder: &str, path: &str) -> String {
     let mut whole = folder.trim_end_matches('/').to_owned();
@@ -68,6 +92,36 @@ pub(super) fn normal(path: &str) -> String {
 mod tests {
     use super::*;
     use crate::shell::{World, analyse};
+
+    #[test]
+    fn words_of_what_may_do_anything_name_files() {
+        for (line, names) in [
+            ("tar xf a.tgz -C.git", vec!["-C.git", ".git", "a.tgz", "xf"]),
+            ("dd if=a of=.envrc", vec![".envrc", "a", "if=a", "of=.envrc"]),
+            ("curl -d @.env x", vec!["-d", ".env", "@.env", "x"]),
+            ("docker run -v /a:/b:ro", vec!["-v", "/a", "/a:/b:ro", "/b", "ro", "run"]),
+            ("make \"$x\" b", vec!["b"]),
+            ("ls a", vec![]),
+        ] {
+            let analysis = analyse(line, World { cwd: "/w", home: "/h" });
+            let named: Vec<&str> = analysis.commands.iter().flat_map(|c| &c.named).map(|n| n.text.as_str()).collect();
+            assert_eq!(named, names, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_command_runs_may_be_hidden() {
+        let hidden =
+            |line: &str| analyse(line, World { cwd: "/w", home: "/h" }).commands.iter().any(|command| command.hidden);
+        for line in
+            ["$(echo rm) a", "/b?n/rm a", "x=rm; $x a", "eval \"$x\"", "sh -c \"$x\"", "/bin/bash -ec \"$x\" -c"]
+        {
+            assert!(hidden(line), "{line}");
+        }
+        for line in ["rm a", "make \"$x\"", "eval 'rm a'", "sh build.sh \"$x\"", "ls $x", "'rm' a"] {
+            assert!(!hidden(line), "{line}");
+        }
+    }
 
     #[test]
     fn paths_are_joined_by_text() {

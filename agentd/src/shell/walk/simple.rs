@@ -9,6 +9,8 @@ use crate::shell::expand::Expanded;
 
 /// The words of a command that are judged.
 const WORDS: usize = 500;
+/// Programs that run a text.
+const SHELLS: [&str; 5] = ["bash", "dash", "ksh", "sh", "zsh"];
 
 impl Walk<'_> {
     pub(super) fn simple(&mut self, simple: &Simple) -> Walked<()> {
@@ -53,7 +55,9 @@ impl Walk<'_> {
         let reads = verdict.paths.iter().any(|used| used.access == Access::Read);
         paths.extend(verdict.paths.iter().cloned());
         let command = command(simple, &words, &kept, verdict);
-        self.commands.insert(at, Command { class, why, paths, ..command });
+        let named = if class == Class::Unknown { self.named(&words) } else { Vec::new() };
+        let hidden = class == Class::Unknown && is_hidden(simple, &words);
+        self.commands.insert(at, Command { class, why, paths, named, hidden, ..command });
         self.number_output =
             simple.redirects.iter().all(|r| r.text.starts_with('<')) && super::known::prints_number(&words);
         let piped = self.piped.take();
@@ -167,6 +171,21 @@ fn command(simple: &Simple, words: &[Expanded], kept: &[&str], verdict: Verdict)
         doing: if simple.words.is_empty() { Doing::Other } else { verdict.doing },
         why: String::new(),
         paths: Vec::new(),
+        named: Vec::new(),
+        hidden: false,
+    }
+}
+
+/// Whether what a command runs is not in its words.
+fn is_hidden(simple: &Simple, words: &[Expanded]) -> bool {
+    let unknown = |word: &Expanded| word.exact().is_none();
+    let name = words.first().and_then(Expanded::exact).map(|name| name.rsplit('/').next().unwrap_or(name));
+    match name {
+        Some("eval") => words.iter().any(unknown),
+        Some(shell) if SHELLS.contains(&shell) => {
+            words.iter().any(|word| word.exact() == Some("-c")) && words.iter().any(unknown)
+        }
+        _ => simple.words.first().is_some_and(|word| !is_static(word)),
     }
 }
 

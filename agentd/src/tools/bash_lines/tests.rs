@@ -21,6 +21,8 @@ fn command(text: &str, class: Class, paths: Vec<PathUse>) -> Command {
         doing: Doing::Other,
         why: "as given".to_owned(),
         paths,
+        named: Vec::new(),
+        hidden: false,
     }
 }
 
