@@ -124,10 +124,35 @@ pub struct Listed {
     pub folder: String,
     /// Words of the commands that choose the names, such as patterns.
     pub hints: Vec<String>,
-    /// Whether nothing in a folder `.git` is among them.
-    pub tracked: bool,
-    /// Whether words begin with such a name, with no folder before it.
-    pub bare: bool,
+    /// What git has to do with them.
+    pub tracked: Tracked,
+    /// Which of them may begin a word.
+    pub bare: Bare,
+    /// Whether each is one word whatever it holds.
+    pub whole: bool,
+}
+
+/// Which names below a folder may stand in words with no folder before them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bare {
+    /// None.
+    No,
+    /// Those right in the folder.
+    First,
+    /// All.
+    All,
+}
+
+/// Whether git names files: nothing in a folder `.git` is among them then, but all that its index holds may be, on disk
+/// or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tracked {
+    /// It doesn't.
+    No,
+    /// Those below the folder, from the current one on.
+    Below,
+    /// Those of the whole repository, from its top on.
+    All,
 }
 
 /// Takes a line apart as [`analyse`] does, and judges it as if all that is `Listed` were plain.

@@ -15,4 +15,6 @@ mod state;
 mod tests;
 mod walk;
 
-pub use analysis::{Access, Analysis, Class, Command, Doing, Listed, PathUse, World, analyse, analyse_if_plain};
+pub use analysis::{
+    Access, Analysis, Bare, Class, Command, Doing, Listed, PathUse, Tracked, World, analyse, analyse_if_plain,
+};

@@ -1,6 +1,7 @@
 //! What a command prints, as far as its words tell: names of files below a folder, a revision, numbers. Used by the walk
 //! over a line, for what reads such words in turn. A list of what is understood; of everything else nothing is known.
 
+use super::analysis::{Bare, Tracked};
 use super::expand::Expanded;
 
 /// What the words of an output are.
@@ -42,18 +43,29 @@ pub(super) struct Output {
     pub one: bool,
     /// What was looked for.
     pub hints: Vec<String>,
-    /// Whether git names the files, which never are its own.
-    pub tracked: bool,
+    /// Whether git names the files.
+    pub tracked: Tracked,
+    /// Of names that may begin in any way, which ones stand at the start of a word.
+    pub bare: Bare,
 }
 
 impl Output {
     fn names(root: &str, prefix: &str) -> Self {
         let (root, prefix) = (root.to_owned(), prefix.to_owned());
-        Self { kind: Kind::Names, prefix, root, whole: false, one: false, hints: Vec::new(), tracked: false }
+        Self {
+            kind: Kind::Names,
+            prefix,
+            root,
+            whole: false,
+            one: false,
+            hints: Vec::new(),
+            tracked: Tracked::No,
+            bare: Bare::First,
+        }
     }
 
     fn short(kind: Kind, one: bool) -> Self {
-        Self { kind, prefix: "0".to_owned(), root: String::new(), whole: false, one, hints: Vec::new(), tracked: false }
+        Self { kind, prefix: "0".to_owned(), one, ..Self::names("", "") }
     }
 
     fn past() -> Self {
@@ -139,17 +151,21 @@ fn is_selection(script: &str, commands: &str) -> bool {
     }
 }
 
-/// The names below these paths.
+/// The names below these paths. An empty one is what a pattern names right in the current folder.
 fn below(paths: &[String], cwd: &str) -> Option<Output> {
     match paths {
         [] => Some(Output::names(".", "")),
+        [path] if path.is_empty() => Some(Output::names(".", "")),
         [path] if path == "." || path == "./" => Some(Output::names(".", "./")),
         [path] => {
             let root = path.trim_end_matches('/');
             let inside = !root.starts_with('/') || root == cwd || root.starts_with(&format!("{cwd}/"));
             (inside && is_path(root)).then(|| Output::names(root, &format!("{root}/")))
         }
-        paths => paths.iter().all(|path| !path.starts_with('/') && is_path(path)).then(|| Output::names(".", "")),
+        paths => {
+            let inside = |path: &String| path.is_empty() || !path.starts_with('/') && is_path(path);
+            paths.iter().all(inside).then(|| Output::names(".", ""))
+        }
     }
 }
 
@@ -159,13 +175,13 @@ fn is_path(path: &str) -> bool {
     !path.is_empty() && !path.starts_with('-') && !path.contains("..") && path.chars().all(plain)
 }
 
-/// A path among words: as it is, or of a pattern the folder that it is in.
+/// A path among words: as it is, or of a pattern the folder that it is in, empty for the current one.
 fn path_of(word: &Expanded) -> Option<String> {
     use super::programs::Arg;
     match &word.arg {
         Arg::Literal(path) => Some(path.clone()),
         Arg::One(prefix) | Arg::Many(prefix) if word.tame && word.printed.is_none() => {
-            Some(prefix.rfind('/').map_or("./", |at| prefix.get(..=at).unwrap_or("./")).to_owned())
+            Some(prefix.rfind('/').map_or("", |at| prefix.get(..=at).unwrap_or_default()).to_owned())
         }
         _ => None,
     }
@@ -271,7 +287,9 @@ fn listed(words: &[Expanded], cwd: &str) -> Option<Output> {
         return None;
     }
     // What is in a folder is named without it.
-    below(&paths, cwd).map(|found| Output { prefix: String::new(), ..found })
+    let several = paths.len() > 1 || operands.iter().any(|word| word.exact().is_none());
+    let bare = if several { Bare::All } else { Bare::First };
+    below(&paths, cwd).map(|found| Output { prefix: String::new(), bare, ..found })
 }
 
 fn printed_by_git(words: &[&str], cwd: &str) -> Option<Output> {
@@ -288,12 +306,11 @@ fn printed_by_git(words: &[&str], cwd: &str) -> Option<Output> {
                 _ => None,
             };
             let inside = |path: &&str| !path.contains("..") && !path.starts_with([':', '-', '/']);
-            paths.filter(|paths| paths.iter().all(inside)).map(|_| Output { tracked: true, ..Output::names(".", "") })
+            paths
+                .filter(|paths| paths.iter().all(inside))
+                .map(|_| Output { tracked: Tracked::Below, ..Output::names(".", "") })
         }
-        ["diff", rest @ ..] if rest.contains(&"--name-only") => {
-            let options = ["--name-only", "--cached", "--staged", "--", "--diff-filter=AM", "--diff-filter=ACM"];
-            rest.iter().all(|word| !word.starts_with('-') || options.contains(word)).then(Output::past)
-        }
+        ["diff", rest @ ..] if rest.contains(&"--name-only") => changed(rest),
         ["show" | "log", rest @ ..] if rest.contains(&"--name-only") => {
             let bare = ["--format=", "--pretty=", "--pretty=format:", "--pretty=tformat:"];
             let options = ["--name-only", "-1", "-2", "-3", "-5", "-10", "--"];
@@ -320,6 +337,29 @@ fn printed_by_git(words: &[&str], cwd: &str) -> Option<Output> {
     }
 }
 
+/// `git diff --name-only`. What it names is in the index if it compares that with the work tree, or leaves out what is
+/// not in the newer of two states of which that is one.
+fn changed(rest: &[&str]) -> Option<Output> {
+    let there = ["--diff-filter=AM", "--diff-filter=ACM"];
+    let staged = ["--cached", "--staged"];
+    let options: Vec<&str> = rest.iter().copied().take_while(|word| *word != "--").collect();
+    let paths = rest.get(options.len() + 1..).unwrap_or_default();
+    let (options, revisions): (Vec<&str>, Vec<&str>) = options.into_iter().partition(|word| word.starts_with('-'));
+    if !options.iter().all(|word| *word == "--name-only" || there.contains(word) || staged.contains(word)) {
+        return None;
+    }
+    let has = |words: &[&str]| options.iter().any(|option| words.contains(option));
+    // Two paths of which one is elsewhere are compared as files.
+    let plain = paths.len() <= 1 && paths.iter().all(|path| is_path(path) && !path.starts_with('/'));
+    let held = match revisions.as_slice() {
+        [] => has(&there) || !has(&staged),
+        [one] => has(&there) && is_revision(one),
+        _ => false,
+    };
+    let found = if plain && held { Output { tracked: Tracked::All, ..Output::names(".", "") } } else { Output::past() };
+    Some(found)
+}
+
 /// `git ls-files`, which names files from the current folder on.
 fn tracked(rest: &[&str], cwd: &str) -> Option<Output> {
     let options = ["-z", "--", "-c", "--cached", "-o", "--others", "-m", "--modified", "--exclude-standard"];
@@ -334,7 +374,7 @@ fn tracked(rest: &[&str], cwd: &str) -> Option<Output> {
         _ => Vec::new(),
     };
     let names = below(&folder, cwd)?;
-    rest.iter().all(known).then_some(Output { whole, tracked: true, ..names })
+    rest.iter().all(known).then_some(Output { whole, tracked: Tracked::Below, ..names })
 }
 
 /// `-l` with options of git grep that only choose.

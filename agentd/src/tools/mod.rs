@@ -20,6 +20,7 @@ mod edit;
 mod edit_text;
 mod exit_plan_mode;
 mod gated;
+mod git_index;
 mod glob;
 mod grep;
 mod input;

@@ -3,16 +3,12 @@
 
 use super::paths::absolute;
 use super::{Walk, Walked};
-use crate::shell::analysis::Listed;
+use crate::shell::analysis::{Bare, Listed};
 use crate::shell::ast::{Compound, Simple};
 use crate::shell::expand::Expanded;
 use crate::shell::printed::{self, Kind, Output, Words};
 use crate::shell::programs::Arg;
 use crate::shell::state::Value;
-
-/// Programs that tell of a file how large or of what kind it is, and nothing of what is in it.
-const TELLING: [&str; 12] =
-    ["wc", "ls", "stat", "file", "du", "basename", "dirname", "md5sum", "sha1sum", "sha256sum", "cksum", "realpath"];
 
 impl Walk<'_> {
     /// What is known of the output of a command.
@@ -40,12 +36,18 @@ impl Walk<'_> {
         if !self.trusting {
             return Some(Words { kind: Kind::Past, prefix: String::new(), one: false });
         }
-        let (folder, hints) = (output.root.clone(), output.hints.clone());
-        let listed = Listed { folder, hints, tracked: output.tracked, bare: output.prefix.is_empty() };
+        self.lists(output);
+        Some(output.words())
+    }
+
+    /// Notes that names are taken to be plain.
+    fn lists(&mut self, output: &Output) {
+        let (folder, hints, whole) = (output.root.clone(), output.hints.clone(), output.whole);
+        let bare = if output.prefix.is_empty() { output.bare } else { Bare::No };
+        let listed = Listed { folder, hints, tracked: output.tracked, bare, whole };
         if !self.listed.contains(&listed) {
             self.listed.push(listed);
         }
-        Some(output.words())
     }
 
     /// The words that `xargs` appends or puts in.
@@ -64,18 +66,25 @@ impl Walk<'_> {
         if !own.iter().all(known) || !stays(words) || whole != output.whole || !of_names {
             return;
         }
-        let prefix = match self.taken(&output) {
-            Some(words) if words.kind == Kind::Names => words.prefix,
-            None => output.prefix,
-            Some(_) if TELLING.contains(&program) => String::new(),
-            Some(_) => return,
+        let words = match self.taken(&output) {
+            None if output.prefix.is_empty() && self.trusting => {
+                self.lists(&output);
+                output.words()
+            }
+            None if output.prefix.is_empty() => return,
+            None => output.words(),
+            Some(words) => words,
         };
+        // Of names in the past it isn't even known that they are no options.
+        if words.kind != Kind::Names {
+            return;
+        }
         for word in inner.iter_mut().skip(1) {
             word.tame = true;
             if let Arg::One(begins) | Arg::Many(begins) = &mut word.arg
                 && begins.is_empty()
             {
-                begins.clone_from(&prefix);
+                begins.clone_from(&words.prefix);
             }
         }
     }
@@ -124,14 +133,4 @@ impl Walk<'_> {
 /// Whether the command that gets names below a folder has nothing behind them that leads elsewhere.
 pub(super) fn stays(words: &[Expanded]) -> bool {
     words.iter().all(|word| word.exact().is_some_and(|word| !word.contains("..")))
-}
-
-/// The words, of which a program that tells nothing of what is in files may have such as are behind a folder.
-pub(super) fn told(words: &[Expanded]) -> Vec<Expanded> {
-    let telling = words.first().and_then(Expanded::exact).is_some_and(|name| TELLING.contains(&name));
-    let mut words = words.to_vec();
-    for word in words.iter_mut().filter(|word| matches!(word.printed, Some((Kind::Past, _))) && telling) {
-        word.tame = matches!(&word.arg, Arg::One(prefix) if !prefix.is_empty());
-    }
-    words
 }

@@ -191,7 +191,7 @@ impl Walk<'_> {
             Judgement::Known(known) if may_connect(words, &known) => {
                 Ok(Verdict::unknown(format!("{name} may take a word that isn't known for a network address")))
             }
-            Judgement::Known(known) => Ok(self.known(&piped::told(words), &known, name)),
+            Judgement::Known(known) => Ok(self.known(words, &known, name)),
             Judgement::Unknown(why) => Ok(Verdict::unknown(why)),
             Judgement::Script(text) => self.script(&text),
             Judgement::Runs { argv, does } => {
