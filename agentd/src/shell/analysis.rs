@@ -84,8 +84,12 @@ pub struct PathUse {
     pub below: bool,
     /// What is done to it.
     pub access: Access,
-    /// As it is written.
+    /// As it is written; of a name that a pattern stands for, the pattern.
     pub text: String,
+    /// Of what is below `path`, the pattern that it fits from there on, if that is known.
+    pub pattern: Option<String>,
+    /// Whether what is below `path` surely is no link.
+    pub solid: bool,
 }
 
 /// What is done to a path.
@@ -141,6 +145,8 @@ pub enum Bare {
     First,
     /// All.
     All,
+    /// Those right in the folder, of which it only counts that none is an option. Nothing further down matters.
+    Options,
 }
 
 /// Whether git names files: nothing in a folder `.git` is among them then, but all that its index holds may be, on disk

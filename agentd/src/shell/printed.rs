@@ -27,6 +27,8 @@ pub(super) struct Words {
     pub prefix: String,
     /// Whether there is at most one.
     pub one: bool,
+    /// Whether there is at least one, and none is empty.
+    pub sure: bool,
 }
 
 /// An output.
@@ -76,7 +78,7 @@ impl Output {
     pub fn words(&self) -> Words {
         let bare = self.kind == Kind::Names && self.prefix.is_empty();
         let prefix = if bare { "./".to_owned() } else { self.prefix.clone() };
-        Words { kind: self.kind, prefix, one: self.one }
+        Words { kind: self.kind, prefix, one: self.one, sure: false }
     }
 }
 
@@ -125,7 +127,9 @@ fn passes(words: Option<&[&str]>) -> bool {
         Some(["sort", rest @ ..]) => rest.iter().all(|word| letters(word, "ruVnfb")),
         Some(["uniq", rest @ ..]) => rest.iter().all(|word| letters(word, "udi")),
         Some(["tac" | "cat" | "shuf"]) => true,
-        Some(["shuf", "-n", count] | ["head" | "tail", "-n", count] | ["head" | "tail", count]) => is_count(count),
+        Some(["shuf", "-n", count] | ["head" | "tail", "-n", count]) => is_count(count),
+        // Without a minus it is a file.
+        Some(["head" | "tail", count]) => count.starts_with('-') && is_count(count),
         Some(["sed", "-n", script]) => is_selection(script, "p"),
         Some(["sed", script]) => is_selection(script, "dq"),
         _ => false,
@@ -383,11 +387,12 @@ fn is_listing(option: &str) -> bool {
     letters.contains('l') && letters.chars().all(|letter| "linwEFP".contains(letter))
 }
 
-/// A revision that git prints as it is if it doesn't know it.
+/// One revision, not several, that git prints as it is if it doesn't know it.
 fn is_revision(word: &str) -> bool {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-/~^@{}".contains(letter);
     let begins = word.starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '@');
-    begins && !word.contains("..") && word.chars().all(plain)
+    let several = word.contains("..") || word.contains("^@") || word.contains("^-");
+    begins && !several && word.chars().all(plain)
 }
 
 /// A format of `date` that begins with digits and has no blank.

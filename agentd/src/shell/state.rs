@@ -12,10 +12,12 @@ pub(super) enum Value {
     Exact(String),
     /// A whole number.
     Number,
-    /// A text that begins with `prefix`; if it is `tame`, no `..` and no other folder comes after it.
+    /// A text that begins with `prefix`; if it is `tame`, no `..` and no other folder comes after it. `pattern` is what
+    /// it fits, if it is a name that a pattern stands for.
     Unknown {
         prefix: String,
         tame: bool,
+        pattern: Option<String>,
     },
     /// Words that a command printed.
     Printed(Words),
@@ -28,7 +30,7 @@ pub(super) enum Value {
 impl Value {
     /// Nothing is known.
     pub fn any() -> Self {
-        Self::Unknown { prefix: String::new(), tame: false }
+        Self::Unknown { prefix: String::new(), tame: false, pattern: None }
     }
 
     pub fn join(&self, other: &Self) -> Self {
@@ -36,6 +38,10 @@ impl Value {
             self.clone()
         } else if self.is_number() && other.is_number() {
             Self::Number
+        } else if let (Self::Printed(one), Self::Printed(two)) = (self, other)
+            && (one.kind, &one.prefix) == (two.kind, &two.prefix)
+        {
+            Self::Printed(Words { one: one.one && two.one, sure: one.sure && two.sure, ..one.clone() })
         } else {
             Self::any()
         }

@@ -1,5 +1,5 @@
-//! Links among the files that a pattern of a command stands for: `cat *` reads what they lead to. Called for the paths of
-//! a line. Looks names up, opens no file.
+//! Links among the files that a pattern of a command stands for, or that one command names to another: `cat *` reads what
+//! they lead to. Called for the paths of a line. Looks names up, opens no file.
 
 use globset::{GlobBuilder, GlobMatcher};
 use std::fs::{self, DirEntry};
@@ -7,33 +7,58 @@ use std::path::{Path, PathBuf};
 
 /// Names that are looked at for one pattern.
 const MAX_NAMES: usize = 20_000;
+/// Names that are looked at in and below a folder.
+const MAX_BELOW: usize = 100_000;
 
 /// Too many names to look at.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooMany;
 
-/// The links that a pattern may name, in and below the folder before its first wildcard. The pattern is as it is
-/// written in the line.
+/// The links that a pattern may name, in and below the folder from which on it counts.
 ///
 /// # Errors
 /// If there are too many names to tell.
 pub(super) fn links(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, TooMany> {
-    let plain = pattern.replace(['"', '\''], "");
-    let parts: Vec<&str> = plain.split('/').collect();
-    let fixed = parts.iter().take_while(|part| !is_pattern(part)).count();
-    let names: Vec<Option<GlobMatcher>> = parts.iter().skip(fixed).map(|part| matcher(part)).collect();
+    let parts = pattern.split('/').filter(|part| !matches!(*part, "" | "."));
+    let names: Vec<Option<GlobMatcher>> = parts.map(matcher).collect();
     let mut search = Search { left: MAX_NAMES, found: Vec::new() };
     search.below(folder, &names)?;
     Ok(search.found)
 }
 
-fn is_pattern(part: &str) -> bool {
-    part.contains(['*', '?', '[', '{', '$', '`', '\\'])
+/// All links in and below a folder, and below the folders that they lead to, if these are `ours`.
+///
+/// # Errors
+/// If there are too many names to tell.
+pub(super) fn all_links(folder: &Path, ours: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>, TooMany> {
+    let mut left = MAX_BELOW;
+    let (mut folders, mut found) = (vec![folder.to_owned()], Vec::new());
+    let mut elsewhere = Vec::new();
+    while let Some(inner) = folders.pop() {
+        for entry in fs::read_dir(inner).into_iter().flatten().flatten() {
+            left = left.checked_sub(1).ok_or(TooMany)?;
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if !kind.is_symlink() => {}
+                _ => {
+                    let target = fs::canonicalize(entry.path()).ok().filter(|target| target.is_dir() && ours(target));
+                    let new = |target: &PathBuf| !target.starts_with(folder) && !elsewhere.contains(target);
+                    if let Some(target) = target.filter(new) {
+                        elsewhere.push(target.clone());
+                        folders.push(target);
+                    }
+                    found.push(entry.path());
+                }
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// What a part of the pattern fits; `None` if that can't be told, so every name counts.
 fn matcher(part: &str) -> Option<GlobMatcher> {
-    let tame = !part.contains(['$', '`', '\\', '(', '{']);
+    // Classes in brackets, as `[[:alpha:]]`, are read in another way here.
+    let tame = !part.contains(['$', '`', '\\', '(', '{', '!', '^']) && part.matches('[').count() <= 1;
     let glob = tame.then(|| GlobBuilder::new(part).literal_separator(true).build().ok()).flatten()?;
     Some(glob.compile_matcher())
 }
@@ -94,20 +119,30 @@ mod tests {
         for (folder, pattern, expected) in [
             ("", "*.txt", &["b.txt"][..]),
             ("", "./*.txt", &["b.txt"]),
+            ("", ".//*.txt", &["b.txt"]),
             ("", "?.txt", &["b.txt"]),
             ("", "a*", &[]),
-            ("", "\"\"*.txt", &["b.txt"]),
+            ("", "[[:alpha:]].txt", &["b.txt", "sub"]),
+            ("", "[!a].txt", &["b.txt", "sub"]),
             ("", "*", &["b.txt", "sub"]),
             ("", "*/*.rs", &["src/c.rs", "sub", "sub/c.rs"]),
-            ("src", "src/*.rs", &["src/c.rs"]),
-            ("src", "src/[cd].rs", &["src/c.rs"]),
-            ("src", "src/*/d.rs", &["src/deep/d.rs"]),
+            ("src", "*.rs", &["src/c.rs"]),
+            ("src", "[cd].rs", &["src/c.rs"]),
+            ("src", "*/d.rs", &["src/deep/d.rs"]),
             ("", "$x*", &["b.txt", "sub"]),
             ("", "{a,b}*", &["b.txt", "sub"]),
-            ("nosuch", "nosuch/*", &[]),
+            ("nosuch", "*", &[]),
         ] {
             assert_eq!(found(folder, pattern), expected, "{pattern}");
         }
+        let all = |folder: &str, ours: bool| {
+            let mut all = all_links(&at(folder), |_| ours).unwrap();
+            all.sort();
+            all
+        };
+        assert_eq!(all("", true), ["b.txt", "src/c.rs", "src/deep/d.rs", "sub"].map(at));
+        assert_eq!(all("src/deep", true), ["c.rs", "deep/d.rs", "deep/d.rs"].map(|name| at("src").join(name)));
+        assert_eq!(all("src/deep", false), [at("src/deep/d.rs")]);
     }
 
     #[test]

@@ -2,12 +2,12 @@
 //! use. Called by Bash. Looks files and names up, opens nothing but git's configuration.
 
 use super::bash_git::config_runs_programs;
-use super::bash_globs::{TooMany, links};
+use super::bash_globs::{TooMany, all_links, links};
 use super::bash_named::named;
 use super::bash_names::odd_name;
 use super::bash_path::foreign_program;
 use super::bash_placed::placed;
-use super::paths::resolve;
+use super::paths::{is_inside, resolve};
 use super::tool::ToolContext;
 use super::zones::{command_use, is_stream};
 use crate::base::paths::home;
@@ -166,16 +166,22 @@ fn command_part(command: &Command, context: &ToolContext) -> CommandUse {
     part
 }
 
-/// What a pattern reads or writes by the links that it names. Removing a link removes nothing else.
+/// What a pattern, or another command that names files, makes a command read or write by the links among these. Removing
+/// a link removes nothing else.
 fn follow_links(part: &mut CommandUse, used: &PathUse, file: &FileUse, context: &ToolContext) {
-    if !used.below || used.access == Access::Remove || !used.text.contains(['*', '?', '[', '{']) {
+    if !used.below || used.solid || used.access == Access::Remove {
         return;
     }
-    match links(&file.real, &used.text) {
+    let found = match &used.pattern {
+        Some(pattern) => links(&file.real, pattern),
+        None => all_links(&file.real, |real| is_inside(real, context)),
+    };
+    match found {
         Ok(links) => {
             let leads = |link: &PathBuf| command_use(link.to_str()?, "", used.access, false, context);
             part.files.extend(links.iter().filter_map(leads));
         }
+        Err(TooMany) if used.access == Access::Look => {}
         Err(TooMany) => drop(part.unknown_path.get_or_insert_with(|| used.text.clone())),
     }
 }

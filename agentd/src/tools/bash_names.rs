@@ -34,7 +34,10 @@ impl Asked {
     /// What is asked of a name right in the folder, and of one further down.
     fn of(listed: &Listed) -> (Self, Self) {
         let whole = listed.whole;
-        (Self { starts: listed.bare != Bare::No, whole }, Self { starts: listed.bare == Bare::All, whole })
+        (
+            Self { starts: matches!(listed.bare, Bare::First | Bare::All), whole },
+            Self { starts: listed.bare == Bare::All, whole },
+        )
     }
 }
 
@@ -49,6 +52,11 @@ fn odd_among(listed: &Listed, most: usize, context: &ToolContext) -> Option<Stri
         return Some(format!("{} is not in the session's folders", listed.folder));
     }
     let mut left = most;
+    if listed.bare == Bare::Options {
+        let names = std::fs::read_dir(&place.real).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let option = names.into_iter().find(|name| name.as_bytes().starts_with(b"-"));
+        return option.map(|name| format!("a command may take the name {name:?} for an option"));
+    }
     let (first, later) = Asked::of(listed);
     let real = place.real;
     let mut folders = vec![(place.path, first)];
@@ -217,7 +225,7 @@ mod tests {
             let scratch = Scratch::new();
             scratch.write(name, "");
             let context = scratch.context();
-            for (bare, odd) in [(Bare::No, false), (Bare::First, first), (Bare::All, all)] {
+            for (bare, odd) in [(Bare::No, false), (Bare::First, first), (Bare::Options, first), (Bare::All, all)] {
                 let listed = Listed { bare, ..listed(&context.root) };
                 assert_eq!(odd_name(&listed, &context).is_some(), odd, "{name:?} {bare:?}");
             }

@@ -21,6 +21,10 @@ pub(super) struct Expanded {
     pub tame: bool,
     /// Whether it is a process substitution: a pipe, no file.
     pub pipe: bool,
+    /// The pattern that it is, or that it fits if it is a name for which one stands.
+    pub pattern: Option<String>,
+    /// Whether what it names surely is no link.
+    pub solid: bool,
     /// Whether its end is words that a command printed, and surely only one.
     pub printed: Option<(Kind, bool)>,
 }
@@ -32,7 +36,7 @@ impl Expanded {
 
     /// Of which no more is known than this.
     pub fn of(arg: Arg) -> Self {
-        Self { arg, text: String::new(), tame: false, pipe: false, printed: None }
+        Self { arg, text: String::new(), tame: false, pipe: false, pattern: None, solid: false, printed: None }
     }
 
     /// Whether it is known just so far. Empty texts are not compared byte by byte, which is slow where both are nowhere.

@@ -16,6 +16,7 @@ pub(super) enum Content {
     Unknown {
         prefix: String,
         tame: bool,
+        pattern: Option<String>,
     },
     /// Words that a command printed.
     Printed(Words),
@@ -27,7 +28,7 @@ pub(super) enum Content {
 
 impl Content {
     pub fn any() -> Self {
-        Self::Unknown { prefix: String::new(), tame: false }
+        Self::Unknown { prefix: String::new(), tame: false, pattern: None }
     }
 }
 
@@ -128,7 +129,9 @@ impl Walk<'_> {
         match self.state.get(name) {
             Some(Value::Exact(text)) => return Content::Exact(text.clone()),
             Some(Value::Number) => return Content::Number,
-            Some(Value::Unknown { prefix, tame }) => return Content::Unknown { prefix: prefix.clone(), tame: *tame },
+            Some(Value::Unknown { prefix, tame, pattern }) => {
+                return Content::Unknown { prefix: prefix.clone(), tame: *tame, pattern: pattern.clone() };
+            }
             Some(Value::Printed(words)) => return Content::Printed(words.clone()),
             Some(Value::List(items)) => return items.first().cloned().map_or_else(Content::any, Content::Exact),
             Some(Value::Map) => return Content::any(),

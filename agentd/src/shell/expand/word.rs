@@ -176,6 +176,12 @@ struct Building {
     before: Vec<String>,
     /// What comes after the first wildcard.
     tail: String,
+    /// The pattern that what is not known fits, if it is no more than a name for which one stands.
+    fits: Option<String>,
+    /// Whether something came that is not known, and is no wildcard.
+    vague: bool,
+    /// Whether the known beginning is that of words of which there may be none.
+    hollow: bool,
     /// What a command printed, of which it is.
     named: Option<(Kind, bool)>,
     /// Whether there were names of files among that.
@@ -193,6 +199,8 @@ impl Building {
 
     fn quoted(&mut self, text: &str) {
         self.quotes = true;
+        // Behind a wildcard, what stands in quotes is no pattern.
+        self.vague |= self.open && text.contains(['*', '?', '[', '\\']);
         self.push(text);
     }
 
@@ -202,7 +210,20 @@ impl Building {
             self.wild = true;
             return;
         }
+        if !text.is_empty() {
+            self.fits = None;
+            self.follows(text.starts_with(|letter: char| letter.is_alphanumeric() || letter == '.'));
+        }
         if self.open { self.tail.push_str(text) } else { self.exact.push_str(text) }
+    }
+
+    /// Something comes after what is there. If that may be nothing, the word begins with it, and only if it is `plain`
+    /// this makes neither an option of it nor a path that begins elsewhere.
+    fn follows(&mut self, plain: bool) {
+        if std::mem::take(&mut self.hollow) && !plain {
+            self.exact.clear();
+            self.wild = true;
+        }
     }
 
     fn bare(&mut self, text: &str, closes: bool) {
@@ -212,6 +233,8 @@ impl Building {
                 self.push(text.get(..at).unwrap_or(""));
                 // `.*` may be `..`.
                 self.wild |= self.open || matches!(self.exact.rsplit('/').next(), Some("." | ".."));
+                self.follows(at > 0);
+                self.fits = None;
                 self.open = true;
                 self.pattern = true;
                 self.tail.push_str(text.get(at..).unwrap_or(""));
@@ -221,8 +244,11 @@ impl Building {
     }
 
     fn unknown(&mut self, prefix: &str, tame: bool) {
+        self.follows(false);
         self.push(prefix);
         self.open = true;
+        self.vague = true;
+        self.fits = None;
         self.wild |= !tame;
     }
 
@@ -239,9 +265,11 @@ impl Building {
                 self.unknown("", false);
             }
             Content::Printed(words) => self.printed(&words, splits),
-            Content::Unknown { prefix, tame } => {
+            Content::Unknown { prefix, tame, pattern } => {
+                let alone = self.exact.is_empty() && !self.open;
                 self.many |= splits;
                 self.unknown(&prefix, tame);
+                self.fits = pattern.filter(|_| alone);
             }
         }
     }
@@ -252,7 +280,7 @@ impl Building {
         let alone = self.exact.is_empty() && !self.open;
         let behind = if self.open { &self.tail } else { &self.exact };
         let stays = alone || !of_names || behind.ends_with('/');
-        let sure = words.one && matches!(words.kind, Kind::Names | Kind::Numbers);
+        let sure = words.one && words.sure && matches!(words.kind, Kind::Names | Kind::Numbers);
         let loose = words.kind == Kind::Past && splits;
         // Words after the first begin otherwise, and of names in the past there may be several in one.
         self.many |= splits && !words.one && !alone || loose;
@@ -264,6 +292,7 @@ impl Building {
             self.named.is_none() && !self.open && self.exact.chars().all(plain) && (alone || words.one || !splits);
         self.named = first.then_some((words.kind, words.one && alone));
         self.unknown(if alone { &words.prefix } else { "" }, stays);
+        self.hollow = alone && !words.sure;
     }
 
     /// The elements of an array; the last may go on.
@@ -324,8 +353,18 @@ impl Building {
         let past = matches!(self.named, Some((Kind::Past, _)));
         let printed = self.named.filter(|_| stays && self.tail.is_empty() && !self.pattern);
         let several = self.spread && (!self.named_one || self.tail.is_empty());
+        let spelled = (self.pattern && !self.vague).then(|| format!("{}{}", self.exact, self.tail));
+        let pattern = spelled.or(self.fits);
         let arg = if self.pattern || several { Arg::Many(self.exact) } else { Arg::One(self.exact) };
-        words.push(Expanded { arg, text: text.to_owned(), tame: stays && !past, pipe: self.pipe, printed });
+        words.push(Expanded {
+            arg,
+            text: text.to_owned(),
+            tame: stays && !past,
+            pipe: self.pipe,
+            pattern,
+            solid: false,
+            printed,
+        });
         words
     }
 }

@@ -2,7 +2,7 @@
 //! another, from their text to what they use.
 
 use super::*;
-use crate::shell::{Access, Analysis, PathUse, World, analyse, analyse_if_plain};
+use crate::shell::{Access, Analysis, Bare, Listed, PathUse, World, analyse, analyse_if_plain};
 
 const WORLD: World<'static> = World { cwd: "/w/project", home: "/home/me" };
 
@@ -114,6 +114,23 @@ fn names_that_a_command_prints_are_followed_to_who_reads_them() {
         "git log --since=$(date +%F)",
         "rg --files -g '*.rs' | xargs wc -l",
         "cat $(ls src/*.rs)",
+        "find . | xargs -I{} cat ./{}",
+        "wc */*",
+        "for f in */*; do wc \"$f\"; done",
+        "grep foo */*/*",
+        "find . -type d | xargs -I% cat %/x",
+        "find src | xargs -I {} -P 4 -n1 cat {}",
+        "for d in $(find . -type d); do cat \"$d/x\"; done",
+        "find . -type d | while read -r d; do cat \"$d/x\"; done",
+        "find . | while read -r f || [ -n \"$f\" ]; do cat \"$f\"; done",
+        "while read -r f; do :; done < <(find .); cat \"$f\"",
+        "f=$(find . -name x); cat \"$f.rs\"",
+        "wc -l *",
+        "wc -l -- */*",
+        "wc -l src/*/*",
+        "grep -n foo *",
+        "for f in *; do wc \"$f\"; done",
+        "for f in *.rs; do :; done; cat \"$f\"",
     ] {
         let (analysis, _) = analyse_if_plain(line, WORLD);
         assert!(reads_inside(&analysis), "{line}: {analysis:?}");
@@ -124,6 +141,33 @@ fn names_that_a_command_prints_are_followed_to_who_reads_them() {
 fn what_may_be_no_name_below_the_folder_is_not_followed() {
     for line in [
         "git log --format=%B | xargs cat",
+        "git log --format= --name-only | xargs du",
+        "find . | head 5 | xargs cat",
+        "find . | tail 5 | xargs cat",
+        "find . | xargs -I{} cat .{}",
+        "find . | xargs -I{} cat {}./x",
+        "find . | xargs -I{} cat {}{}/x",
+        "find . | xargs -I% cat x%",
+        "find . | xargs -In cat n./x",
+        "find . | xargs -I . cat .",
+        "cat \"$(find . -name x)/etc/passwd\"",
+        "cat $(find . -name x)/etc/passwd",
+        "f=$(find . -name x); cat \"$f/etc/passwd\"",
+        "f=$(find . -name x); cat \"$f$y\"",
+        "f=$(find . -name x); sort \"$f-opwn\" a",
+        "f=$(find . -name x); sort \"$f\"*",
+        "ls a b | while read -r f; do cat \"$f/etc/passwd\"; done",
+        "while read -r f; do :; done < <(find .); cat \"$f/etc/passwd\"",
+        "while read -r f; do :; done < <(find .); sort -t $f -k --output=pwn",
+        "f=/etc/x; for f in $(find . -name x); do :; done; cat \"$f\"",
+        "f=/etc/x; for f in $(seq 5 1); do :; done; cat \"$f\"",
+        "xxd $(git rev-parse HEAD^@)",
+        "xxd $(git rev-parse HEAD^-)",
+        "for f in *; do wc \"$f$y\"; done",
+        "wc $x",
+        "find x -print0 | xargs -0 -I{} wc \"${y}\" {}",
+        "cat list | xargs du",
+        "cd $x && wc */*",
         "cat list | xargs cat",
         "echo ~/.ssh/id | xargs cat",
         "grep -l foo $(cat list)",
@@ -208,6 +252,13 @@ fn names_are_plain_only_if_somebody_looks() {
         let (_, listed) = analyse_if_plain(line, WORLD);
         assert!(listed.iter().all(|listed| listed.folder == "/w/project") && !listed.is_empty(), "{line}");
     }
+    let (_, listed) = analyse_if_plain("cd sub && du -d -- */*", WORLD);
+    assert!(matches!(listed.as_slice(), [Listed { folder, bare: Bare::Options, .. }] if folder == "/w/project/sub"));
+    for line in ["du -d 1 */", "wc *", "wc -l -- */*", "wc -l src/*/*", "cat */*"] {
+        assert_eq!(analyse_if_plain(line, WORLD).1, [], "{line}");
+    }
+    let (_, listed) = analyse_if_plain("find /w/project/src | xargs cat", WORLD);
+    assert_eq!(listed.iter().map(|listed| listed.folder.as_str()).collect::<Vec<_>>(), ["/w/project/src"]);
     let (_, listed) = analyse_if_plain("cd sub && ls -t src | head -1 | xargs wc", WORLD);
     assert_eq!(listed.iter().map(|listed| listed.folder.as_str()).collect::<Vec<_>>(), ["/w/project/sub/src"]);
     for line in ["git show $(git rev-parse HEAD)", "find . -print0 | xargs -0 cat", "cat a"] {

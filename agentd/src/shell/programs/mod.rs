@@ -128,6 +128,10 @@ const FAMILIES: &[&[Program]] = &[
 /// nothing is known to the walk, which knows whether they are names in the folder.
 pub(super) const CONNECTING: &[&str] = &["awk", "gawk", "nawk", "original-awk"];
 
+/// Programs that an option makes read a file which it names, and that are not asked for words of which it isn't known
+/// whether they are options: the walk knows whether what these may name is elsewhere.
+pub(super) const READING_BY_OPTION: &[&str] = &["wc", "du", "grep", "egrep", "fgrep", "ggrep", "hexdump", "hd"];
+
 /// Whether any use of a program of this name is known to be harmless.
 pub(super) fn is_known(name: &str) -> bool {
     let mut programs = FAMILIES.iter().flat_map(|family| family.iter());

@@ -123,8 +123,8 @@ impl Walk<'_> {
             Arg::Literal(text) => Value::Exact(text),
             _ if number => Value::Number,
             Arg::One(prefix) | Arg::Many(prefix) => match expanded.printed {
-                Some((kind, one)) => Value::Printed(Words { kind, prefix, one }),
-                None => Value::Unknown { prefix, tame: expanded.tame },
+                Some((kind, one)) => Value::Printed(Words { kind, prefix, one, sure: false }),
+                None => Value::Unknown { prefix, tame: expanded.tame, pattern: expanded.pattern },
             },
         })
     }

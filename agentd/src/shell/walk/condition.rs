@@ -107,7 +107,7 @@ impl Walk<'_> {
 
     fn looked_at(&mut self, word: &Word) -> Walked<Vec<PathUse>> {
         let path = self.expand_one(word)?;
-        Ok(self.uses(&path.arg, path.tame, Access::Look, &word.text))
+        Ok(self.uses(&path, Access::Look, &word.text))
     }
 
     /// A side that is evaluated: only a number is harmless.

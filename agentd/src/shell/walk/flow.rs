@@ -6,7 +6,7 @@ use crate::shell::ast::{AndOr, Compound, Joint, List, Part, Pipeline, Redirect, 
 use crate::shell::builtins;
 use crate::shell::expand::Expanded;
 use crate::shell::printed::{Kind, Output, Words};
-use crate::shell::programs;
+use crate::shell::programs::{self, Arg};
 use crate::shell::state::{State, Value};
 
 /// A loop over so many known words is walked once for each.
@@ -307,6 +307,10 @@ impl Walk<'_> {
         }
         let exact: Option<Vec<&str>> = values.iter().map(Expanded::exact).collect();
         let together = if words.is_some() { common(&values) } else { Value::any() };
+        // Without any word the variable stays what it was.
+        let none =
+            words.is_none() || values.iter().all(|value| matches!(value.arg, Arg::Many(_)) && value.pattern.is_none());
+        let before = none.then(|| self.state.clone());
         self.assign(name, together.clone());
         self.note(text, Vec::new(), Class::ReadOnly);
         let commands = self.commands.len();
@@ -316,6 +320,10 @@ impl Walk<'_> {
             this.list(body)?;
             Ok(after)
         })?;
+        if let Some(before) = before {
+            let state = self.take_state();
+            self.state = state.join(&before);
+        }
         match exact {
             Some(exact) if words.is_some() && (1..=UNROLLED).contains(&exact.len()) => {
                 self.unrolled(name, &exact, body, commands)
@@ -359,15 +367,14 @@ impl Walk<'_> {
 
 /// What is known of a variable that goes over these words.
 fn common(values: &[Expanded]) -> Value {
-    use crate::shell::programs::Arg;
     match values {
         [Expanded { arg: Arg::Literal(text), .. }] => Value::Exact(text.clone()),
         [Expanded { printed: Some((Kind::Numbers, _)), .. }] => Value::Number,
         [Expanded { arg: Arg::One(prefix) | Arg::Many(prefix), printed: Some((kind, _)), .. }] => {
-            Value::Printed(Words { kind: *kind, prefix: prefix.clone(), one: true })
+            Value::Printed(Words { kind: *kind, prefix: prefix.clone(), one: true, sure: true })
         }
-        [Expanded { arg: Arg::One(prefix) | Arg::Many(prefix), tame, .. }] => {
-            Value::Unknown { prefix: prefix.clone(), tame: *tame }
+        [Expanded { arg: Arg::One(prefix) | Arg::Many(prefix), tame, pattern, .. }] => {
+            Value::Unknown { prefix: prefix.clone(), tame: *tame, pattern: pattern.clone() }
         }
         _ if !values.is_empty()
             && values.iter().all(|v| v.exact().is_some_and(crate::shell::state::is_plain_number)) =>

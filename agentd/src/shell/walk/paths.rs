@@ -29,29 +29,42 @@ impl Walk<'_> {
         if word.is_some() && alike().all(|word| word.pipe) {
             return Vec::new();
         }
-        let tame = word.is_some() && alike().all(|word| word.tame);
-        let text = word.map(|word| word.text.clone()).or_else(|| match &path.arg {
-            Arg::Literal(text) | Arg::One(text) | Arg::Many(text) => Some(text.clone()),
-        });
-        self.uses(&path.arg, tame, path.access, &text.unwrap_or_default())
+        let (Arg::Literal(text) | Arg::One(text) | Arg::Many(text)) = &path.arg;
+        let Some(word) = word else { return self.uses(&Expanded::of(path.arg.clone()), path.access, text) };
+        // One of them may be what another one is not.
+        let common = Expanded {
+            tame: alike().all(|word| word.tame),
+            solid: alike().all(|word| word.solid),
+            pattern: word.pattern.clone().filter(|_| alike().all(|other| other.pattern == word.pattern)),
+            ..word.clone()
+        };
+        self.uses(&common, path.access, &word.text)
     }
 
-    pub(super) fn uses(&self, arg: &Arg, tame: bool, access: Access, text: &str) -> Vec<PathUse> {
-        let made = |path: Option<String>, below| PathUse { path, below, access, text: text.to_owned() };
+    pub(super) fn uses(&self, word: &Expanded, access: Access, text: &str) -> Vec<PathUse> {
+        let Expanded { arg, tame, solid, .. } = word;
+        let text = word.pattern.as_deref().filter(|_| *tame).unwrap_or(text);
+        let made = |path: Option<String>, below: Option<&str>| {
+            let from = below.map_or(0, str::len);
+            let pattern = word.pattern.as_ref().filter(|_| below.is_some()).and_then(|pattern| pattern.get(from..));
+            let (pattern, text) = (pattern.map(str::to_owned), text.to_owned());
+            PathUse { path, below: below.is_some(), access, text, pattern, solid: *solid }
+        };
         let (start, below) = match arg {
-            Arg::Literal(path) => (path.as_str(), false),
-            Arg::One(prefix) | Arg::Many(prefix) if tame => {
+            Arg::Literal(path) => (path.as_str(), None),
+            Arg::One(prefix) | Arg::Many(prefix) if *tame => {
                 // The folder that surely is before what is not known.
-                (prefix.rfind('/').map_or("", |at| prefix.get(..=at).unwrap_or("")), true)
+                let folder = prefix.rfind('/').map_or("", |at| prefix.get(..=at).unwrap_or(""));
+                (folder, Some(folder))
             }
-            _ => return vec![made(None, false)],
+            _ => return vec![made(None, None)],
         };
         if start.starts_with('/') {
             return vec![made(Some(absolute("", start)), below)];
         }
         match &self.state.folders {
             Some(folders) => folders.iter().map(|folder| made(Some(absolute(folder, start)), below)).collect(),
-            None => vec![made(None, false)],
+            None => vec![made(None, None)],
         }
     }
 }

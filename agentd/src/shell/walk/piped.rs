@@ -3,7 +3,7 @@
 
 use super::paths::absolute;
 use super::{Walk, Walked};
-use crate::shell::analysis::{Bare, Listed};
+use crate::shell::analysis::{Bare, Listed, Tracked};
 use crate::shell::ast::{Compound, Simple};
 use crate::shell::expand::Expanded;
 use crate::shell::printed::{self, Kind, Output, Words};
@@ -20,7 +20,8 @@ impl Walk<'_> {
         let mut output = printed::of(input, words, folder.unwrap_or("/"))?;
         let of_names = matches!(output.kind, Kind::Names | Kind::Past);
         if input.is_none_or(|input| input.root != output.root) && of_names {
-            output.root = absolute(folder?, &output.root);
+            let folder = if output.root.starts_with('/') { "" } else { folder? };
+            output.root = absolute(folder, &output.root);
         }
         Some(output)
     }
@@ -34,7 +35,7 @@ impl Walk<'_> {
             return Some(output.words());
         }
         if !self.trusting {
-            return Some(Words { kind: Kind::Past, prefix: String::new(), one: false });
+            return Some(Words { kind: Kind::Past, prefix: String::new(), one: false, sure: false });
         }
         self.lists(output);
         Some(output.words())
@@ -44,7 +45,16 @@ impl Walk<'_> {
     fn lists(&mut self, output: &Output) {
         let (folder, hints, whole) = (output.root.clone(), output.hints.clone(), output.whole);
         let bare = if output.prefix.is_empty() { output.bare } else { Bare::No };
-        let listed = Listed { folder, hints, tracked: output.tracked, bare, whole };
+        self.note_listed(Listed { folder, hints, tracked: output.tracked, bare, whole });
+    }
+
+    /// Notes that no name in a folder is taken to be an option.
+    pub(super) fn looks_for_options(&mut self, folder: String) {
+        let (hints, tracked, bare) = (Vec::new(), Tracked::No, Bare::Options);
+        self.note_listed(Listed { folder, hints, tracked, bare, whole: true });
+    }
+
+    fn note_listed(&mut self, listed: Listed) {
         if !self.listed.contains(&listed) {
             self.listed.push(listed);
         }
@@ -53,33 +63,28 @@ impl Walk<'_> {
     /// The words that `xargs` appends or puts in.
     pub(super) fn hands_on(&mut self, words: &[Expanded], inner: &mut [Expanded]) {
         let Some(output) = self.piped.clone() else { return };
-        let Some(program) = inner.first().and_then(Expanded::exact) else { return };
-        let own: Vec<&str> =
-            words.iter().skip(1).map_while(|word| word.exact().filter(|word| *word != program)).collect();
-        let known = |word: &&str| {
-            // Lines as they are.
-            ["-d", "\\n", "-d\\n"].contains(word)
-                || word.chars().all(|letter| "-0rtnLPI{}%".contains(letter) || letter.is_ascii_digit())
-        };
-        let whole = own.iter().any(|word| ["-0", "-0r", "-r0"].contains(word));
+        let Some(how) = Handing::of(words) else { return };
         let of_names = matches!(output.kind, Kind::Names | Kind::Past);
-        if !own.iter().all(known) || !stays(words) || whole != output.whole || !of_names {
+        if !stays(words) || how.whole != output.whole || !of_names {
             return;
         }
+        let written = words.get(how.command..).unwrap_or_default();
         let words = match self.taken(&output) {
             None if output.prefix.is_empty() && self.trusting => {
                 self.lists(&output);
                 output.words()
             }
-            None if output.prefix.is_empty() => return,
-            None => output.words(),
+            None => Words { prefix: output.prefix.clone(), ..output.words() },
             Some(words) => words,
         };
         // Of names in the past it isn't even known that they are no options.
         if words.kind != Kind::Names {
             return;
         }
-        for word in inner.iter_mut().skip(1) {
+        for (at, word) in inner.iter_mut().enumerate().skip(1) {
+            if !written.get(at).is_none_or(|written| how.keeps_name(written)) {
+                continue;
+            }
             word.tame = true;
             if let Arg::One(begins) | Arg::Many(begins) = &mut word.arg
                 && begins.is_empty()
@@ -123,11 +128,71 @@ impl Walk<'_> {
         let feed = self.feed.clone().filter(|output| as_it_is && output.whole == whole);
         let words = feed.and_then(|output| self.taken(&Output { whole: false, ..output }));
         match words {
-            Some(words) => self.state.set(name, Value::Printed(Words { one: true, ..words })),
+            Some(words) => {
+                // At the end of what there is to read it is empty. `ls` parts folders by empty lines.
+                let mut failed = self.state.clone();
+                failed.set(name, Value::Printed(Words { one: true, ..words.clone() }));
+                self.failed = Some(failed);
+                let sure = self.feed.as_ref().is_some_and(|output| output.bare != Bare::All);
+                self.state.set(name, Value::Printed(Words { one: true, sure, ..words }));
+            }
             // A line is taken as a whole, if a line is what it takes.
             None => self.loose |= self.feed.as_ref().is_some_and(|output| output.whole != whole),
         }
     }
+}
+
+/// How `xargs` takes words and hands them on.
+struct Handing<'a> {
+    /// Whether there is a NUL byte behind each.
+    whole: bool,
+    /// What stands for them in the words of its command.
+    sign: Option<&'a str>,
+    /// Where its command begins.
+    command: usize,
+}
+
+impl<'a> Handing<'a> {
+    /// By its own words, if each of them is known.
+    fn of(words: &'a [Expanded]) -> Option<Self> {
+        let mut how = Self { whole: false, sign: None, command: 0 };
+        let mut own = words.iter().map_while(Expanded::exact).enumerate().skip(1);
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        while let Some((at, word)) = own.next() {
+            match word {
+                "-0" | "-0r" | "-r0" => how.whole = true,
+                "-r" | "-t" => {}
+                // Lines as they are.
+                "-d" => drop(own.next().filter(|(_, end)| *end == "\\n")?),
+                "-d\\n" => {}
+                "-I" => how.sign = Some(own.next().filter(|(_, sign)| is_sign(sign))?.1),
+                "-n" | "-L" | "-P" => drop(own.next().filter(|(_, count)| is_number(count))?),
+                _ => match (word.get(..2), word.get(2..)) {
+                    (Some("-I"), Some(sign)) if is_sign(sign) => how.sign = Some(sign),
+                    (Some("-n" | "-L" | "-P"), Some(count)) if is_number(count) => {}
+                    _ if word.starts_with('-') => return None,
+                    _ => {
+                        how.command = at;
+                        break;
+                    }
+                },
+            }
+        }
+        Some(how)
+    }
+
+    /// Whether a name that is put in leads nowhere else by what it is put between: it may be `.`, begin with a point, or
+    /// with the folder that it is in.
+    fn keeps_name(&self, word: &Expanded) -> bool {
+        let Some((before, after)) = self.sign.and_then(|sign| word.exact()?.split_once(sign)) else { return true };
+        let again = self.sign.is_some_and(|sign| after.contains(sign));
+        (before.is_empty() || before.ends_with('/')) && !again && !after.contains("./") && !after.ends_with('.')
+    }
+}
+
+/// `{}` and `%`, which are in no option.
+fn is_sign(text: &str) -> bool {
+    matches!(text, "{}" | "%")
 }
 
 /// Whether the command that gets names below a folder has nothing behind them that leads elsewhere.

@@ -83,7 +83,7 @@ impl Walk<'_> {
     }
 
     fn uses_of_target(&self, target: &Expanded, word: &Word, access: Access) -> Vec<PathUse> {
-        self.uses(&target.arg, target.tame, access, &word.text)
+        self.uses(target, access, &word.text)
     }
 }
 

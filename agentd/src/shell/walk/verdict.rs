@@ -2,7 +2,7 @@
 
 use super::simple::shown;
 use super::{SCRIPTS, Walk, Walked, closes, piped};
-use crate::shell::analysis::{Class, Doing, PathUse};
+use crate::shell::analysis::{Access, Class, Doing, PathUse};
 use crate::shell::builtins::{self, Effect};
 use crate::shell::expand::Expanded;
 use crate::shell::programs::{self, Arg, Judgement, Known};
@@ -191,7 +191,11 @@ impl Walk<'_> {
             Judgement::Known(known) if may_connect(words, &known) => {
                 Ok(Verdict::unknown(format!("{name} may take a word that isn't known for a network address")))
             }
-            Judgement::Known(known) => Ok(self.known(words, &known, name)),
+            Judgement::Known(known) => {
+                let mut verdict = self.known(words, &known, name);
+                verdict.paths.extend(self.named_by_option(words));
+                Ok(verdict)
+            }
             Judgement::Unknown(why) => Ok(Verdict::unknown(why)),
             Judgement::Script(text) => self.script(&text),
             Judgement::Runs { argv, does } => {
@@ -199,12 +203,34 @@ impl Walk<'_> {
                 let mut inner_words = again(words, &argv);
                 match name {
                     "xargs" if does.paths.is_empty() => self.hands_on(words, &mut inner_words),
-                    "find" if piped::stays(words) => inner_words.iter_mut().skip(1).for_each(|word| word.tame = true),
+                    "find" if piped::stays(words) => {
+                        let solid = finds_files(words);
+                        for word in inner_words.iter_mut().skip(1) {
+                            (word.tame, word.solid) = (true, solid);
+                        }
+                    }
                     _ => {}
                 }
-                let inner = self.looked_up(&inner_words, next, depth + 1)?;
+                let mut inner = self.looked_up(&inner_words, next, depth + 1)?;
+                if name == "find" {
+                    inner.paths.extend(named_by_find(words, &inner.paths));
+                }
                 Ok(around(outer, inner, words, &inner_words))
             }
+        }
+    }
+
+    /// Which file an option among the words may name, if there may be such an option: a name for which a pattern stands
+    /// is none if no name in the folder is.
+    fn named_by_option(&mut self, words: &[Expanded]) -> Option<PathUse> {
+        let first = options_that_name(words).next()?.clone();
+        let patterns = options_that_name(words).all(|word| word.tame && word.pattern.is_some());
+        match self.state.folder().map(str::to_owned) {
+            Some(folder) if patterns && self.trusting => {
+                self.looks_for_options(folder);
+                None
+            }
+            _ => self.uses(&Expanded::of(first.arg), Access::Read, &first.text).pop(),
         }
     }
 
@@ -289,6 +315,55 @@ fn may_connect(words: &[Expanded], known: &Known) -> bool {
         alike.peek().is_some() && alike.all(|word| word.tame)
     };
     programs::CONNECTING.contains(&name) && known.paths.iter().any(|path| unknown(&path.arg) && !tame(&path.arg))
+}
+
+/// Words of a program of which an option names a file that may be such an option, and the file elsewhere: they may hold
+/// a slash.
+fn options_that_name(words: &[Expanded]) -> impl Iterator<Item = &Expanded> {
+    /// Options without a value, behind which `--` surely ends the options.
+    const ALONE: &str = "-l -c -w -n -r -i -rn -h -s -sh -sch -hs -a -o -v -q -E -F -L -H";
+    let written = words.first().and_then(Expanded::exact).unwrap_or_default();
+    let name = written.rsplit('/').next().unwrap_or(written);
+    let exact = |at: usize| words.get(at).and_then(Expanded::exact);
+    let ends = |at: usize| {
+        let alone = |text: &str| !text.starts_with('-') || ALONE.split(' ').any(|option| option == text);
+        exact(at) == Some("--") && exact(at - 1).is_some_and(alone)
+    };
+    let end = match programs::READING_BY_OPTION.contains(&name) {
+        true => (1..words.len()).find(|at| ends(*at)).unwrap_or(words.len()),
+        false => 0,
+    };
+    words.iter().take(end).skip(1).filter(|word| {
+        let unknown = matches!(&word.arg, Arg::One(prefix) | Arg::Many(prefix) if prefix.is_empty());
+        // A slash at the end alone makes a folder of it.
+        let flat = |pattern: &String| !pattern.trim_end_matches('/').contains('/');
+        unknown && !word.pattern.as_ref().is_some_and(flat)
+    })
+}
+
+/// Whether `find` names files alone that are no links to its command.
+fn finds_files(words: &[Expanded]) -> bool {
+    let exact: Vec<&str> = words.iter().filter_map(Expanded::exact).collect();
+    let before: Vec<&str> = exact.iter().copied().take_while(|word| *word != "-exec").collect();
+    let turns = ["-o", "-or", "!", "-not", ",", "-L", "-H", "-follow"];
+    exact.len() == words.len()
+        && before.windows(2).any(|pair| pair == ["-type", "f"])
+        && !exact.iter().any(|word| turns.contains(word))
+}
+
+/// What the command that `find` runs uses, once more for each name that is looked for, since that may tell what it is.
+fn named_by_find(words: &[Expanded], used: &[PathUse]) -> Vec<PathUse> {
+    let tests = ["-name", "-iname", "-path", "-ipath", "-wholename"];
+    let named = words.windows(2).filter_map(|pair| match pair {
+        [test, name] if test.exact().is_some_and(|test| tests.contains(&test)) => name.exact(),
+        _ => None,
+    });
+    let again = |name: &str| {
+        let text = format!("**/{name}");
+        let below = used.iter().filter(|used| used.below && used.pattern.is_none());
+        below.map(move |used| PathUse { text: text.clone(), solid: true, ..used.clone() }).collect::<Vec<_>>()
+    };
+    named.flat_map(again).collect()
 }
 
 /// The words that are run in turn, with what is known of how they were written. They stand in the same order, so that a

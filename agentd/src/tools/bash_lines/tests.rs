@@ -28,7 +28,7 @@ fn command(text: &str, class: Class, paths: Vec<PathUse>) -> Command {
 
 fn path(path: &Path, access: Access) -> PathUse {
     let text = path.to_str().unwrap().to_owned();
-    PathUse { path: Some(text.clone()), below: false, access, text }
+    PathUse { path: Some(text.clone()), below: false, access, text, pattern: None, solid: false }
 }
 
 fn line_of(given: Vec<Command>) -> (String, Analysis) {
@@ -95,7 +95,7 @@ fn paths_of_commands_are_followed() {
     assert_eq!(through.files[0].path, scratch.path("out/f"));
     let unknown = used(path(&scratch.path("loop/f"), Access::Remove));
     assert!(unknown.files.is_empty() && unknown.unknown_path.is_some() && unknown.removes_unknown);
-    let unknown = used(PathUse { path: None, below: true, access: Access::Read, text: "$x".to_owned() });
+    let unknown = used(PathUse { path: None, below: true, ..path(Path::new("$x"), Access::Read) });
     assert_eq!((unknown.unknown_path.as_deref(), unknown.removes_unknown), (Some("$x"), false));
     for stream in ["/dev/null", "/dev/stdout", "/dev/fd/2"] {
         assert_eq!(used(path(Path::new(stream), Access::Write)).files, [], "{stream}");
@@ -277,5 +277,60 @@ fn names_that_are_not_plain_ask_and_are_named() {
     }
     for line in ["cat $(find src)", "ls src | xargs cat", "echo $(ls)"] {
         assert_eq!(decided(line).verdict, Allow, "{line}");
+    }
+}
+
+/// Names that one command gives to another, and names that patterns stand for, are read where they are used, by links
+/// too.
+#[test]
+fn links_among_the_files_that_a_line_finds_are_followed() {
+    use std::os::unix::fs::symlink;
+    let scratch = Scratch::new();
+    for name in ["src/x", "src/l.rs", "plain/a", "other/y", "pages/[x]/y", "docs/a"] {
+        scratch.write(name, "");
+    }
+    for link in ["x", "other/x", "src/in.rs", "pages/[x]/z"] {
+        symlink("/home/u/secret", scratch.path(link)).unwrap();
+    }
+    symlink("../other", scratch.path("plain/dir")).unwrap();
+    let context = scratch.context();
+    let bash = crate::tools::bash::Bash::default();
+    let verdict = |line: &str| crate::tools::testing::decided(&bash, &json!({"command": line}), &context).verdict;
+    for line in [
+        "ls plain | xargs -I{} cat src/{}",
+        "ls plain | xargs cat",
+        "cat $(ls plain)",
+        "for f in $(ls plain); do cat \"other/$f\"; done",
+        "find plain | while read -r f; do cat \"$f/x\"; done",
+        "for f in *; do cat \"$f\"; done",
+        "for f in */x; do head -1 < \"$f\"; done",
+        "x=src/*; cat $x",
+        "d=src; cat $d/*.rs",
+        "cat {x,y}*",
+        "cat \"pages/[x]\"/*",
+        "cat src/\"\"*\"\".rs",
+        "cat src/[[:alpha:]]*.rs",
+        "find . -exec cat {} +",
+        "find . -name x -exec grep y {} \\;",
+        "find . ! -type f -exec cat {} +",
+        "find . -exec cat {} + -type f",
+        "find . -print0 | xargs -0 cat",
+        "find . -type f -exec cat {} + -o -name x",
+        "find docs -name '*.pem' -type f -exec cat {} +",
+        "find docs -name .env -exec cat {} +",
+    ] {
+        assert_eq!(verdict(line), Ask, "{line}");
+    }
+    for line in [
+        "ls src | xargs ls -l",
+        "find . -type f -exec cat {} +",
+        "find plain -maxdepth 1 -name a -exec cat {} +",
+        "for f in src/l*; do cat \"$f\"; done",
+        "for f in [a-w]*; do wc -c \"$f\"; done",
+        "cat {src/l,plain/}*",
+        "d=plain; cat $d/a*",
+    ] {
+        let wanted = if line.contains("maxdepth") { Ask } else { Allow };
+        assert_eq!(verdict(line), wanted, "{line}");
     }
 }
