@@ -203,7 +203,6 @@ fn names_that_come_down_a_pipe_to_xargs_are_below_the_folder() {
     for line in [
         "find . -name '*.rs' -print0 | xargs -0 grep -n x",
         "find src -type f -print0 | xargs -0 -n1 cat",
-        "git ls-files -z | xargs -0 cat",
         "cd sub && find . -print0 | xargs -0 cat",
         "find src -name '*.rs' -exec grep -l x {} \\;",
         "find . -type f -exec wc -l {} +",
@@ -215,6 +214,8 @@ fn names_that_come_down_a_pipe_to_xargs_are_below_the_folder() {
         "git ls-files | xargs cat",
         "git ls-files | xargs wc -c",
         "rg -l main src | xargs -r wc -l",
+        "git ls-files -z | xargs -0 cat",
+        "git ls-files -z docs | xargs -0 cat",
         "git ls-files -z | xargs -0 wc -c",
         "git ls-files -z | xargs -0 grep -n x",
         "find . | xargs -0 cat",

@@ -90,6 +90,8 @@ fn names_that_a_command_prints_are_followed_to_who_reads_them() {
         "git diff --name-only --diff-filter=AM HEAD~1 | xargs grep -n foo",
         "git diff --cached --name-only --diff-filter=ACM | xargs wc -l",
         "git ls-files -z | xargs -0 wc -l",
+        "git ls-files -z | xargs -0 cat",
+        "git ls-files -z docs | xargs -0 cat",
         "git diff --name-only HEAD~1 | xargs ls -l",
         "while IFS= read -r f; do grep -c foo \"./$f\"; done < <(git ls-files)",
         "find . -name '*.md' | while read -r f; do wc -l \"$f\"; done",

@@ -70,10 +70,12 @@ impl Walk<'_> {
         }
         let written = words.get(how.command..).unwrap_or_default();
         let words = match self.taken(&output) {
-            None if output.prefix.is_empty() && self.trusting => {
+            None if self.trusting && (output.prefix.is_empty() || output.tracked != Tracked::No) => {
                 self.lists(&output);
                 output.words()
             }
+            // An index may hold what leads out of the folder.
+            None if output.tracked != Tracked::No => return,
             None => Words { prefix: output.prefix.clone(), ..output.words() },
             Some(words) => words,
         };
