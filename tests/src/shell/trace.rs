@@ -151,6 +151,7 @@ fn is_harmless(name: &str, arguments: &str) -> bool {
         "openat" | "unlink" | "unlinkat" if is_own => true,
         // What it did is not known any more, since the process was killed at that moment.
         "???" => true,
+        name if name.starts_with("syscall_0xffff") => true,
         "open" | "openat" | "openat2" => {
             let Some((path, flags)) = string(arguments) else { return false };
             let reads =

@@ -17,7 +17,7 @@ impl Walk<'_> {
         let mut names: Vec<&str> = known.flat_map(names_in).collect();
         names.sort_unstable();
         names.dedup();
-        let use_of = |name: &str| self.uses(&Arg::Literal(name.to_owned()), false, Access::Read, name);
+        let use_of = |name: &str| self.uses(&Expanded::literal(name), Access::Read, name);
         names.into_iter().flat_map(use_of).collect()
     }
 
