@@ -139,16 +139,36 @@ impl Actor {
             let message = format!("request {id} was answered already, by {winner}");
             return Err(RpcError::new(ErrorKind::AlreadyResolved, message).with("by", winner.as_str()));
         }
-        if !state.permissions.iter().any(|open| open.request.request_id == *id) {
+        let mut open = state.permissions.iter().map(|open| &open.request);
+        let Some(shown) = open.find(|request| request.request_id == *id) else {
             return Err(RpcError::new(ErrorKind::RequestNotFound, format!("no request {id}: see permission/list")));
-        }
+        };
         match params.decision {
             PermissionDecision::Deny if params.remember.is_some() => {
                 let message = "remember: only an allow can be remembered; write a deny rule into the settings";
                 Err(RpcError::new(ErrorKind::InvalidParams, message))
             }
-            _ => Ok(()),
+            PermissionDecision::Deny => Ok(()),
+            PermissionDecision::Allow => self.examine_input(shown, params.updated_input.as_ref()),
         }
+    }
+
+    /// Whether a person's own input has the shape that the tool takes. What the tool makes of it beyond that, its call
+    /// finds out.
+    fn examine_input(&self, shown: &PermissionRequest, written: Option<&Value>) -> Result<(), RpcError> {
+        let Some(written) = written.filter(|written| **written != shown.input) else { return Ok(()) };
+        let tool = self.running.as_ref().and_then(|turn| turn.tools.get(&shown.tool));
+        let checked = match written {
+            Value::Object(_) => tool.map_or(Ok(()), |tool| tool.check_input(written)),
+            _ => Err("it is not a JSON object".to_owned()),
+        };
+        checked.map_err(|problem| {
+            let message = format!(
+                "updatedInput: {problem}. Send the whole input of {}, or leave updatedInput out; the question is still open",
+                shown.tool
+            );
+            RpcError::new(ErrorKind::InvalidParams, message).with("field", "updatedInput")
+        })
     }
 
     /// Resolves a question by an answer whose rules, if it has any, are in their file.

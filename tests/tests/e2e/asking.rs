@@ -347,3 +347,37 @@ fn a_sed_in_place_is_shown_as_the_edit_that_it_is() {
     client.events_until("turn.ended");
     assert_eq!(read(&file), "1\n3\n");
 }
+
+/// A person's own input that the tool can't take is refused, and nothing is lost by it: no rule is written, the question is
+/// still open, and whoever answers it well is the one who wins.
+#[test]
+fn an_input_of_the_wrong_shape_leaves_the_question_open() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::calls("t1", "Bash", &json!({"command": "touch a"}))).reply(Reply::says("done"));
+    let (client, other) = (Client::connect(&daemon), Client::connect(&daemon));
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "go");
+    let request = client.events_until("permission.requested").pop().unwrap().text("requestId").to_owned();
+    let answer = |input: Value| json!({"requestId": request, "decision": "allow", "updatedInput": input});
+    for (input, told) in [
+        (json!("touch b"), "not a JSON object"),
+        (json!(["touch b"]), "not a JSON object"),
+        (json!({}), "`command` is missing"),
+        (json!({"command": 7}), "`command`"),
+        (json!({"command": "touch b", "comand": "x"}), "comand"),
+    ] {
+        let mut answer = answer(input);
+        answer["remember"] = json!({"scope": "user", "rule": "Bash(touch a)"});
+        let error = client.call_err("permission/respond", &answer);
+        assert_eq!((error.code, &error.data["field"]), (-32602, &json!("updatedInput")), "{error:?}");
+        assert!(error.message.starts_with("updatedInput: ") && error.message.contains(told), "{error:?}");
+        assert!(error.message.contains("still open"), "{error:?}");
+    }
+    assert_eq!(client.call_ok("config/get", &json!({"key": "permissions.allow"}))["value"], Value::Null);
+    assert_eq!(client.call_ok("permission/list", &json!({}))["requests"][0]["requestId"], json!(request));
+    other.call_ok("permission/respond", &answer(json!({"command": "touch b"})));
+    let events = client.events_until("turn.ended");
+    assert_order(&events, &["permission.resolved(allow)", "tool.ended(t1 completed)", "turn.ended(completed)"]);
+    assert!(written(&daemon, "b") && !written(&daemon, "a"));
+}
