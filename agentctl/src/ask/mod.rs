@@ -205,6 +205,13 @@ impl Ask {
         self.queue.front()
     }
 
+    /// The question on the screen, if its offers fit what would run: they are about the call as it was asked, but for a
+    /// plan, where they are about what follows.
+    fn offers(&self) -> Option<&PermissionRequest> {
+        let is_plan = |request: &&PermissionRequest| matches!(request.preview, Some(Preview::Plan { .. }));
+        self.shown().filter(|request| self.edited.is_none() || is_plan(request))
+    }
+
     fn input(&self) -> Option<&Value> {
         self.edited.as_ref().or_else(|| self.shown().map(|request| &request.input))
     }
@@ -287,7 +294,7 @@ impl Ask {
             "v" | "V" if !self.rest.is_empty() => return Some(Pressed::ShowRest),
             "e" | "E" => self.stage = Stage::Reason(Typed::default()),
             "a" | "A" => {
-                let choice = self.shown().and_then(|request| Choice::of(&request.suggestions));
+                let choice = self.offers().and_then(|request| Choice::of(&request.suggestions));
                 self.stage = choice.map_or(Stage::Question, Stage::Remember);
             }
             _ => {}
@@ -397,12 +404,11 @@ impl Ask {
     }
 
     fn question_keys(&self) -> Vec<String> {
-        let Some(request) = self.shown() else { return Vec::new() };
         let yes = if self.edited.is_some() { "[y] as edited" } else { "[y] yes" };
-        let always = match request.preview {
-            _ if request.suggestions.is_empty() => "",
-            Some(Preview::Plan { .. }) => "   [a] and accept edits",
-            _ => "   [a] yes, always",
+        let always = match self.offers().filter(|request| !request.suggestions.is_empty()) {
+            None => "",
+            Some(PermissionRequest { preview: Some(Preview::Plan { .. }), .. }) => "   [a] and accept edits",
+            Some(_) => "   [a] yes, always",
         };
         let rest = if self.rest.is_empty() { "" } else { "   [v] show all" };
         let leave = if self.can_leave { "   [d] leave, it waits" } else { "" };

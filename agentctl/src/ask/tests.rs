@@ -99,10 +99,23 @@ fn an_edited_input_is_what_runs() {
     assert!(ask.question_keys().concat().contains("[y] as edited"));
     assert_eq!(ask.asked().unwrap().input, json!({"command": "make -ny"}), "it is what is explained");
     assert_eq!(answer(&mut ask, &["y"]).updated_input, Some(json!({"command": "make -ny"})));
-    assert_eq!(answer(&mut ask, &["a", "s"]).updated_input, Some(json!({"command": "make -ny"})));
-    assert_eq!(answer(&mut ask, &["\u{1b}", "n"]).updated_input, None);
+    assert!(!ask.question_keys().concat().contains("[a]"), "the rule that is offered is for what was asked");
+    assert_eq!(ask.press("a"), None);
+    assert_eq!(answer(&mut ask, &["s", "n"]).updated_input, None);
     ask.edited(&draft.with("make"), &mut transcript).unwrap();
     assert_eq!(answer(&mut ask, &["y"]).updated_input, None, "as it was asked");
+    assert!(answer(&mut ask, &["a", "s"]).remember.is_some());
+}
+
+#[test]
+fn a_plan_that_was_edited_can_still_be_approved_with_its_edits() {
+    let mut ask = asking();
+    let plan = "# Move it".to_owned();
+    ask.queue.front_mut().unwrap().preview = Some(Preview::Plan { plan });
+    ask.edited = Some(json!({"plan": "# Leave it"}));
+    assert!(ask.question_keys().concat().contains("[a] and accept edits"));
+    let always = answer(&mut ask, &["a", "s"]);
+    assert_eq!((always.remember.is_some(), always.updated_input), (true, Some(json!({"plan": "# Leave it"}))));
 }
 
 #[test]

@@ -82,7 +82,7 @@ impl Actor {
         let shown = requests.find(|open| open.request_id == given.params.request_id)?.clone();
         Some(Task {
             wish,
-            input: given.params.updated_input.clone(),
+            input: given.params.updated_input.clone().filter(|input| *input != shown.input),
             tool: self.running.as_ref()?.tools.get(&shown.tool)?,
             context: self.tool_context(&shown.tool_call_id),
             services: Arc::clone(&self.services),
@@ -144,7 +144,6 @@ fn checked(task: &Task) -> Result<Vec<Rule>, RpcError> {
     if texts.len() > MAX_RULES {
         return invalid(format!("remember.rules: {} rules, where one answer may add {MAX_RULES}", texts.len()));
     }
-    let input = task.input.as_ref().unwrap_or(&task.shown.input);
     let mut rules = Vec::new();
     for text in texts {
         let rule = match Rule::parse(text) {
@@ -154,15 +153,27 @@ fn checked(task: &Task) -> Result<Vec<Rule>, RpcError> {
         if let Some(warning) = rule.warnings(Behaviour::Allow).first() {
             return invalid(format!("remember.rule: {rule}: {warning}"));
         }
-        // What was offered with the question may be about what comes after it.
-        let mut offered = task.shown.suggestions.iter().flat_map(|offer| offer.rules.iter().chain([&offer.rule]));
-        if !offered.any(|offer| offer == text) && !speaks_of(&rule, task, input) {
+        if !belongs(&rule, text, task) {
             let tool = &task.shown.tool;
-            return invalid(format!(
-                "remember.rule: {rule} does not speak of this call of {tool}; see its suggestions"
-            ));
+            let remedy = match &task.input {
+                Some(_) => "give one for the input as it was edited, or remember nothing",
+                None => "see its suggestions",
+            };
+            return invalid(format!("remember.rule: {rule} does not speak of this call of {tool}; {remedy}"));
         }
         rules.push(rule);
     }
     Ok(rules)
+}
+
+/// Whether a rule may be remembered with this answer: it speaks of the call as it is to run, or was offered with the
+/// question. An offer that speaks of the call as it was shown counts for nothing once the input is another one; one that
+/// does not is about what comes after the call.
+fn belongs(rule: &Rule, text: &str, task: &Task) -> bool {
+    let mut offers = task.shown.suggestions.iter().flat_map(|offer| offer.rules.iter().chain([&offer.rule]));
+    let is_offered = offers.any(|offer| offer == text);
+    match &task.input {
+        None => is_offered || speaks_of(rule, task, &task.shown.input),
+        Some(edited) => speaks_of(rule, task, edited) || is_offered && !speaks_of(rule, task, &task.shown.input),
+    }
 }

@@ -381,3 +381,31 @@ fn an_input_of_the_wrong_shape_leaves_the_question_open() {
     assert_order(&events, &["permission.resolved(allow)", "tool.ended(t1 completed)", "turn.ended(completed)"]);
     assert!(written(&daemon, "b") && !written(&daemon, "a"));
 }
+
+/// With an edited input no rule of the original call is remembered: only one that speaks of what is to run.
+#[test]
+fn a_rule_is_remembered_for_the_input_that_runs() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    model.reply(Reply::calls("t1", "Bash", &json!({"command": "touch a"}))).reply(Reply::says("done"));
+    let client = Client::connect(&daemon);
+    let session = client.session(&daemon.workspace());
+    client.prompt(&session, "go");
+    let request = client.events_until("permission.requested").pop().unwrap().body;
+    let offered = &request["suggestions"][0]["rule"];
+    assert_eq!(offered, "Bash(touch a)");
+    let answer = |rule: &Value, command: &str| {
+        let remember = json!({"scope": "session", "rule": rule});
+        let input = json!({"command": command});
+        json!({"requestId": request["requestId"], "decision": "allow", "remember": remember, "updatedInput": input})
+    };
+    let error = client.call_err("permission/respond", &answer(offered, "touch b"));
+    assert!(error.code == -32602 && error.message.contains("does not speak of this call"), "{error:?}");
+    client.call_ok("permission/respond", &answer(&json!("Bash(touch b)"), "touch b"));
+    client.events_until("turn.ended");
+    assert!(written(&daemon, "b") && !written(&daemon, "a"));
+    for (command, decision) in [("touch b", "allow"), ("touch a", "ask")] {
+        let told = explain(&client, &json!({"sessionId": session}), "Bash", &json!({"command": command}));
+        assert_eq!(told.0, decision, "{command}");
+    }
+}

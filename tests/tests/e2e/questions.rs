@@ -84,21 +84,27 @@ fn what_is_edited_is_what_runs() {
 fn an_answer_that_is_refused_keeps_what_was_edited() {
     let model = ModelServer::start();
     let daemon = Daemon::with_model(&model);
-    model.reply(Reply::calls("t1", "Bash", &bash("touch a"))).reply(Reply::says("Done."));
-    let mut chat = chat_with_editor(&daemon, "sed -i s/a$/b/");
+    let write = json!({"file_path": daemon.workspace().join("a"), "content": "new\n"});
+    model.reply(Reply::calls("t1", "Write", &write)).reply(Reply::says("Done."));
+    // It takes back what it did when it is called again.
+    let mut chat = chat_with_editor(&daemon, "sed -i -e s/contents/content/ -e t -e s/content/contents/");
     chat.expect("[i] edit it");
     chat.send("i");
     chat.expect("[y] as edited");
-    chat.send("a");
-    chat.expect("[l] you, in this folder");
-    chat.send("l");
-    chat.expect("is not trusted");
+    let keys = chat.expect("[i] edit it");
+    assert!(!keys.contains("[a]"), "no offered rule fits what was edited: {keys}");
+    chat.send("y");
+    chat.expect("updatedInput: ");
+    chat.expect("still open");
     chat.expect("this would run instead:");
     chat.expect("[y] as edited");
+    assert!(!daemon.workspace().join("a").exists());
+    chat.send("i");
+    chat.expect("nothing is changed");
+    chat.expect("[y] yes");
     chat.send("y");
-    chat.expect("› yes, as edited");
     chat.expect("Done.");
-    assert!(daemon.workspace().join("b").exists() && !daemon.workspace().join("a").exists());
+    assert!(daemon.workspace().join("a").exists());
     leave(chat);
 }
 
