@@ -205,6 +205,10 @@ pub struct PermissionRequest {
     pub reason: DecisionReason,
     /// Rules that can be remembered with the answer.
     pub suggestions: Vec<Suggestion>,
+    /// Where a rule can be remembered: in the files of a folder only if it is trusted. Empty in logs of versions that did
+    /// not write it down.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<RuleScope>,
     /// What the call would do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,

@@ -294,7 +294,7 @@ impl Ask {
             "v" | "V" if !self.rest.is_empty() => return Some(Pressed::ShowRest),
             "e" | "E" => self.stage = Stage::Reason(Typed::default()),
             "a" | "A" => {
-                let choice = self.offers().and_then(|request| Choice::of(&request.suggestions));
+                let choice = self.offers().and_then(Choice::of);
                 self.stage = choice.map_or(Stage::Question, Stage::Remember);
             }
             _ => {}

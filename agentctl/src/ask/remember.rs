@@ -3,15 +3,27 @@
 use super::typed::{Step, Typed};
 use crate::render::escape::one_line;
 use crate::render::style::Style;
-use proto::permission::{Remember, RuleScope, Suggestion};
+use proto::permission::{PermissionRequest, Remember, RuleScope, Suggestion};
 
 /// Suggestions that can be chosen by a digit.
 const CHOICES: usize = 9;
+/// Keys side by side, as many as a plain terminal has room for.
+const KEYS_A_LINE: usize = 3;
+
+/// For how long, each with its key and its words.
+const SCOPES: [(RuleScope, &str, &str); 4] = [
+    (RuleScope::Session, "s", "[s] this session"),
+    (RuleScope::Local, "l", "[l] you, in this folder"),
+    (RuleScope::Project, "p", "[p] all, in this folder"),
+    (RuleScope::User, "u", "[u] you, everywhere"),
+];
 
 /// The choice under way.
 #[derive(Debug)]
 pub struct Choice {
     suggestions: Vec<Suggestion>,
+    /// Where rules can be remembered; empty if an older agentd did not say.
+    scopes: Vec<RuleScope>,
     /// The rules that would be written, at least one.
     rules: Vec<String>,
     /// The same, a line each, while they are being changed.
@@ -31,10 +43,14 @@ pub enum Chosen {
 
 impl Choice {
     /// A choice that starts with the first suggestion; none if nothing is suggested.
-    pub fn of(suggestions: &[Suggestion]) -> Option<Self> {
-        let suggestions = distinct(suggestions);
+    pub fn of(request: &PermissionRequest) -> Option<Self> {
+        let suggestions = distinct(&request.suggestions);
         let rules = rules_of(suggestions.first()?);
-        Some(Self { suggestions, rules, typing: None })
+        Some(Self { suggestions, scopes: request.scopes.clone(), rules, typing: None })
+    }
+
+    fn offered(&self) -> impl Iterator<Item = &(RuleScope, &'static str, &'static str)> {
+        SCOPES.iter().filter(|(scope, ..)| self.scopes.is_empty() || self.scopes.contains(scope))
     }
 
     /// Takes in a key press.
@@ -49,25 +65,22 @@ impl Choice {
             self.typing = None;
             return Chosen::More;
         }
-        let scope = match pressed {
-            "s" | "S" => RuleScope::Session,
-            "l" | "L" => RuleScope::Local,
-            "p" | "P" => RuleScope::Project,
-            "u" | "U" => RuleScope::User,
-            "r" | "R" => {
-                self.typing = Some(Typed::of(&self.rules.join("\n")));
-                return Chosen::More;
-            }
+        let small = pressed.to_ascii_lowercase();
+        let scope = self.offered().find(|(_, key, _)| *key == small).map(|(scope, ..)| *scope);
+        if let Some(scope) = scope {
+            return Chosen::Done(remember(scope, &self.rules));
+        }
+        match small.as_str() {
             "\u{1b}" => return Chosen::Back,
+            "r" => self.typing = Some(Typed::of(&self.rules.join("\n"))),
             digit => {
                 let at = digit.parse::<usize>().ok().and_then(|digit| digit.checked_sub(1));
                 if let Some(suggestion) = at.and_then(|at| self.suggestions.iter().take(CHOICES).nth(at)) {
                     self.rules = rules_of(suggestion);
                 }
-                return Chosen::More;
             }
-        };
-        Chosen::Done(remember(scope, &self.rules))
+        }
+        Chosen::More
     }
 
     /// What is to be chosen.
@@ -89,8 +102,10 @@ impl Choice {
                 }
             }));
         }
-        lines.push("  for  [s] this session   [l] you, in this folder   [p] all, in this folder".to_owned());
-        lines.push("       [u] you, everywhere   [r] change the rule   [Esc] back".to_owned());
+        let keys: Vec<&str> =
+            self.offered().map(|(.., words)| *words).chain(["[r] change the rule", "[Esc] back"]).collect();
+        let rows = keys.chunks(KEYS_A_LINE).zip(["  for  "].into_iter().chain(std::iter::repeat("       ")));
+        lines.extend(rows.map(|(row, indent)| format!("{indent}{}", row.join("   "))));
         lines
     }
 }
@@ -123,11 +138,16 @@ pub fn remember(scope: RuleScope, rules: &[String]) -> Remember {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::request::tests::request;
+
+    fn choice_of(suggestions: Vec<Suggestion>, scopes: Vec<RuleScope>) -> Choice {
+        Choice::of(&PermissionRequest { suggestions, scopes, ..request("make", None) }).unwrap()
+    }
 
     fn choice() -> Choice {
         let suggestion = |rule: &str| Suggestion::one(rule, rule, RuleScope::Local);
         let again = Suggestion { scope: RuleScope::Session, ..suggestion("Bash(git status)") };
-        Choice::of(&[suggestion("Bash(git status)"), again, suggestion("Bash(git *)")]).unwrap()
+        choice_of(vec![suggestion("Bash(git status)"), again, suggestion("Bash(git *)")], Vec::new())
     }
 
     fn done(scope: RuleScope, rule: &str) -> Chosen {
@@ -145,6 +165,19 @@ mod tests {
         for key in ["a", "y", "\n", "ss", "0", "3", ""] {
             assert_eq!(choice().press(key), Chosen::More, "{key:?}");
         }
+    }
+
+    #[test]
+    fn where_nothing_can_be_remembered_it_is_not_offered() {
+        let edit = Suggestion::one("edits", "Edit", RuleScope::Session);
+        let mut choice = choice_of(vec![edit], vec![RuleScope::Session, RuleScope::User]);
+        let shown = choice.lines(Style::PLAIN, 80).concat();
+        assert!(shown.contains("[s]") && shown.contains("[u]"), "{shown}");
+        assert!(!shown.contains("[l]") && !shown.contains("[p]"), "{shown}");
+        for key in ["l", "p", "L", "P"] {
+            assert_eq!(choice.press(key), Chosen::More, "{key:?}");
+        }
+        assert_eq!(choice.press("U"), done(RuleScope::User, "Edit"));
     }
 
     #[test]
@@ -166,7 +199,7 @@ mod tests {
     fn a_compound_command_is_remembered_by_several_rules() {
         let mut suggestion = Suggestion::one("both parts", "Bash(make)", RuleScope::Local);
         suggestion.rules = vec!["Bash(make)".to_owned(), "Bash(git push)".to_owned()];
-        let mut choice = Choice::of(&[suggestion]).unwrap();
+        let mut choice = choice_of(vec![suggestion], Vec::new());
         assert!(choice.lines(Style::PLAIN, 80)[0].ends_with("allow: Bash(make), Bash(git push)"));
         let Chosen::Done(remember) = choice.press("l") else { panic!("it is chosen") };
         assert_eq!(remember.all(), ["Bash(make)", "Bash(git push)"]);

@@ -120,6 +120,7 @@ pub mod tests {
                 source: None,
             },
             suggestions: Vec::new(),
+            scopes: Vec::new(),
             preview,
             cwd: "/w".to_owned(),
             notes: Vec::new(),

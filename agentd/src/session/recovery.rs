@@ -201,6 +201,7 @@ mod tests {
             notes: Vec::new(),
             reason: reason(),
             suggestions: Vec::new(),
+            scopes: Vec::new(),
             preview: None,
         };
         Event::PermissionRequested { request }

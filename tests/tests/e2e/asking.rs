@@ -279,6 +279,7 @@ fn an_answer_can_be_remembered_in_a_file() {
     let request = client.events_until("permission.requested").pop().unwrap();
     let id = request.text("requestId");
     assert_eq!(request.body["suggestions"][0]["scope"], "local");
+    assert_eq!(request.body["scopes"], json!(["session", "local", "project", "user"]));
     let respond = |remember: Value| json!({"requestId": id, "decision": "allow", "remember": remember});
     for (remember, told) in [
         (json!({"scope": "local", "rule": "Bash("}), "is not a permission rule"),
@@ -393,7 +394,7 @@ fn a_rule_is_remembered_for_the_input_that_runs() {
     client.prompt(&session, "go");
     let request = client.events_until("permission.requested").pop().unwrap().body;
     let offered = &request["suggestions"][0]["rule"];
-    assert_eq!(offered, "Bash(touch a)");
+    assert_eq!((offered, &request["scopes"]), (&json!("Bash(touch a)"), &json!(["session", "user"])));
     let answer = |rule: &Value, command: &str| {
         let remember = json!({"scope": "session", "rule": rule});
         let input = json!({"command": command});

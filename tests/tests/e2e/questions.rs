@@ -54,6 +54,8 @@ fn yes_always_says_which_rule_and_for_how_long() {
     chat.send("a");
     chat.expect("from now on allow: Bash(touch a)");
     chat.expect("[s] this session");
+    let keys = chat.expect("[Esc] back");
+    assert!(!keys.contains("[l]") && !keys.contains("[p]"), "a folder that is not trusted remembers nothing: {keys}");
     chat.send("s");
     chat.expect("remembered for this session: Bash(touch a)");
     let rest = chat.expect("Both are done.");
@@ -242,19 +244,14 @@ fn a_question_is_explained_layer_by_layer() {
 fn a_rule_for_the_folder_needs_its_trust_and_its_file_is_named() {
     let model = ModelServer::start();
     let daemon = Daemon::with_model(&model);
-    let command = bash("touch a");
+    let (path, command) = (daemon.workspace(), bash("touch a"));
+    Client::connect(&daemon).call_ok("trust/set", &json!({"path": path, "trusted": true}));
     model.reply(Reply::calls("t1", "Bash", &command)).reply(Reply::says("Done."));
     let mut chat = chat(&daemon);
     chat.expect("[a] yes, always");
     chat.send("a");
     chat.expect("[l] you, in this folder");
-    chat.send("l");
-    chat.expect("is not trusted");
-    chat.expect("[a] yes, always");
-    let path = daemon.workspace();
-    Client::connect(&daemon).call_ok("trust/set", &json!({"path": path, "trusted": true}));
-    chat.send("a");
-    chat.expect("[l] you, in this folder");
+    chat.expect("[p] all, in this folder");
     chat.send("l");
     chat.expect("· remembered in ");
     chat.expect("settings.local.json: Bash(touch a");

@@ -101,6 +101,7 @@ async fn question(
         title,
         notes: shown::notes(input.seen(), &decided.subject, &job.policy.places),
         suggestions: suggestions::of(&decided, tool.name(), job.context.trusted),
+        scopes: suggestions::scopes(job.context.trusted),
         reason: decided.decision.reason,
         preview,
     };

@@ -30,6 +30,14 @@ pub(super) fn of(decided: &Decided, tool: &str, trusted: bool) -> Vec<Suggestion
     suggestions
 }
 
+/// Where a rule can be remembered: what a folder that is not trusted allows does not count.
+pub(super) fn scopes(trusted: bool) -> Vec<RuleScope> {
+    match trusted {
+        true => vec![RuleScope::Session, RuleScope::Local, RuleScope::Project, RuleScope::User],
+        false => vec![RuleScope::Session, RuleScope::User],
+    }
+}
+
 fn texts(offers: &[Suggested]) -> Vec<String> {
     offers.iter().map(|offer| offer.rule.to_string()).collect()
 }
