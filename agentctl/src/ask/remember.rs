@@ -89,24 +89,33 @@ impl Choice {
             let shown = typing.shown(style, width.saturating_sub(8));
             return vec![format!("  rule: {shown}"), "  [Enter] take it   [Esc] leave it as it was".to_owned()];
         }
-        let mut lines =
-            vec![format!("  yes, and from now on allow: {}", style.bold(&one_line(&self.rules.join(", "))))];
-        if self.suggestions.len() > 1 {
-            lines.extend((1..).zip(self.suggestions.iter().take(CHOICES)).map(|(number, suggestion)| {
-                let label = one_line(&suggestion.label);
-                let rule = one_line(&rules_of(suggestion).join(", "));
-                if label.contains(&rule) || label.is_empty() {
-                    format!("    [{number}] {rule}")
-                } else {
-                    format!("    [{number}] {rule}  {}", style.dim(&label))
-                }
-            }));
+        let chosen = self.suggestions.iter().find(|suggestion| rules_of(suggestion) == self.rules);
+        let mut lines = Vec::new();
+        if chosen.is_none() {
+            lines.push(format!("  allow from now on: {}", style.bold(&one_line(&self.rules.join(", ")))));
         }
+        lines.extend((1..).zip(self.suggestions.iter().take(CHOICES)).filter_map(|(number, offer)| {
+            let (is_chosen, offer) = (chosen == Some(offer), described(offer, style));
+            match self.suggestions.len() {
+                1 => is_chosen.then(|| format!("  {offer}")),
+                _ => Some(format!("  {} [{number}] {offer}", if is_chosen { '*' } else { ' ' })),
+            }
+        }));
         let keys: Vec<&str> =
             self.offered().map(|(.., words)| *words).chain(["[r] change the rule", "[Esc] back"]).collect();
         let rows = keys.chunks(KEYS_A_LINE).zip(["  for  "].into_iter().chain(std::iter::repeat("       ")));
         lines.extend(rows.map(|(row, indent)| format!("{indent}{}", row.join("   "))));
         lines
+    }
+}
+
+/// What a suggestion says of itself, and its rules where that does not name them.
+fn described(suggestion: &Suggestion, style: Style) -> String {
+    let (label, rules) = (one_line(&suggestion.label), one_line(&rules_of(suggestion).join(", ")));
+    match label.as_str() {
+        "" => style.bold(&rules),
+        label if label.contains(&rules) => style.bold(label),
+        label => format!("{}  {}", style.bold(label), style.dim(&rules)),
     }
 }
 
@@ -184,11 +193,13 @@ mod tests {
     fn a_number_chooses_the_rule_and_it_can_be_changed() {
         let mut choice = choice();
         choice.press("2");
-        assert!(choice.lines(Style::PLAIN, 80)[0].ends_with("allow: Bash(git *)"));
+        assert_eq!(choice.lines(Style::PLAIN, 80)[..2], ["    [1] Bash(git status)", "  * [2] Bash(git *)"]);
         for key in ["r", "\u{7f}\u{7f}", "log *)", "\n"] {
             assert_eq!(choice.press(key), Chosen::More);
         }
         assert_eq!(choice.press("u"), done(RuleScope::User, "Bash(git log *)"));
+        let edited = choice.lines(Style::PLAIN, 80);
+        assert_eq!(edited[0], "  allow from now on: Bash(git log *)", "no label speaks of it");
         for key in ["r", "x", "\u{1b}"] {
             choice.press(key);
         }
@@ -200,7 +211,7 @@ mod tests {
         let mut suggestion = Suggestion::one("both parts", "Bash(make)", RuleScope::Local);
         suggestion.rules = vec!["Bash(make)".to_owned(), "Bash(git push)".to_owned()];
         let mut choice = choice_of(vec![suggestion], Vec::new());
-        assert!(choice.lines(Style::PLAIN, 80)[0].ends_with("allow: Bash(make), Bash(git push)"));
+        assert_eq!(choice.lines(Style::PLAIN, 80)[0], "  both parts  Bash(make), Bash(git push)");
         let Chosen::Done(remember) = choice.press("l") else { panic!("it is chosen") };
         assert_eq!(remember.all(), ["Bash(make)", "Bash(git push)"]);
         for key in ["r", "\u{17}", "\u{17}", "x)", "\n"] {
@@ -208,6 +219,16 @@ mod tests {
         }
         let Chosen::Done(remember) = choice.press("s") else { panic!("it is chosen") };
         assert_eq!(remember.all().len(), 1, "{remember:?}");
+    }
+
+    #[test]
+    fn a_suggestion_is_shown_by_its_label() {
+        let edit = Suggestion::one("allow all edits of files in this session", "Edit", RuleScope::Session);
+        let exact = Suggestion::one("allow Bash(make) in this session", "Bash(make)", RuleScope::Session);
+        let shown = choice_of(vec![edit, exact], Vec::new()).lines(Style::PLAIN, 80);
+        let expected =
+            ["  * [1] allow all edits of files in this session  Edit", "    [2] allow Bash(make) in this session"];
+        assert_eq!(shown.get(..2).unwrap(), expected);
     }
 
     #[test]
