@@ -12,7 +12,7 @@ use proto::methods::{PermissionExplain, PermissionExplainParams, Verdict};
 use serde_json::{Map, Value, json};
 
 /// Tools with the field that a plain text is, and what else their input must hold.
-const PLAIN: [(&str, &str, &[&str]); 9] = [
+const PLAIN: [(&str, &str, &[&str]); 10] = [
     ("Bash", "command", &[]),
     ("Read", "file_path", &[]),
     ("Edit", "file_path", &["old_string", "new_string"]),
@@ -22,6 +22,7 @@ const PLAIN: [(&str, &str, &[&str]); 9] = [
     ("WebFetch", "url", &["prompt"]),
     ("WebSearch", "query", &[]),
     ("Skill", "skill", &[]),
+    ("ExitPlanMode", "plan", &[]),
 ];
 
 /// Runs the command.

@@ -8,10 +8,11 @@ use super::toolset::Toolset;
 use crate::base::environment::Environment;
 use crate::base::text;
 use crate::policy::{self, Policy, Verdict};
-use crate::tools::{Permitted, Tool, ToolContext};
+use crate::tools::{ExitPlanMode, Permitted, Tool, ToolContext};
 use proto::methods::{PermissionExplainParams, PermissionExplainResult, TraceStep, Verdict as Told};
 use proto::session::Mode;
 use proto::{ErrorKind, RpcError};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -54,14 +55,15 @@ impl Standing {
     /// # Errors
     /// `InvalidParams`: there is no such tool, or it does not take such an input.
     pub fn explain(&self, params: &PermissionExplainParams) -> Result<PermissionExplainResult, RpcError> {
-        let tool = self.tool(&params.tool)?;
+        let mode = params.mode.unwrap_or(self.policy.mode);
+        let tool = self.tool(&params.tool, mode)?;
         tool.check_input(&params.input).map_err(|problem| {
             let message = format!("input: InputValidationError: {}: {problem}", tool.name());
             RpcError::new(ErrorKind::InvalidParams, message).with("field", "input")
         })?;
         let seen = tool.observable_input(&params.input, &self.context).unwrap_or_else(|| params.input.clone());
         let looked = Looked::at(tool.as_ref(), &seen, &self.context);
-        let policy = Policy { mode: params.mode.unwrap_or(self.policy.mode), ..self.policy.clone() };
+        let policy = Policy { mode, ..self.policy.clone() };
         let (decision, steps) = policy::explain(&policy, looked.call(tool.as_ref(), &seen));
         let step = |step: policy::Step| TraceStep {
             layer: step.layer,
@@ -79,9 +81,16 @@ impl Standing {
         })
     }
 
-    fn tool(&self, name: &str) -> Result<Arc<dyn Tool>, RpcError> {
+    /// A tool as a turn in that mode would have it.
+    fn tool(&self, name: &str, mode: Mode) -> Result<Arc<dyn Tool>, RpcError> {
+        let plans = mode == Mode::Plan;
+        if plans && name == ExitPlanMode::NAME {
+            return Ok(Arc::new(ExitPlanMode::back_to(Mode::Default)));
+        }
         self.tools.get(name).ok_or_else(|| {
-            let names: Vec<&str> = self.tools.registry.iter().map(|tool| tool.name()).collect();
+            let mut names: BTreeSet<&str> = self.tools.registry.iter().map(|tool| tool.name()).collect();
+            names.extend(plans.then_some(ExitPlanMode::NAME));
+            let names = Vec::from_iter(names);
             let meant = nearest(name, &names).map_or_else(String::new, |near| format!(" Did you mean {near}?"));
             let message = format!(
                 "tool: no such tool: {}.{meant} The tools are: {}",

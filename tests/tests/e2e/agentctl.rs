@@ -219,12 +219,19 @@ fn a_call_is_explained_and_the_exit_code_tells_the_decision() {
     let (code, said) = decide(&["--mode", "dontAsk", "Bash", "touch x"]);
     assert!(code == Some(3) && said.starts_with("deny  it would not run: "), "{said}");
     assert_eq!(decide(&["--mode", "acceptEdits", "Edit", "src/x.rs"]).0, Some(0));
+    let (code, said) = decide(&["--mode", "plan", "ExitPlanMode", "1. Write it."]);
+    assert!(code == Some(5) && said.contains("ExitPlanMode asks a person"), "{said}");
+    let unknown = agentctl.run(&["explain", "ExitPlanMode", "1. Write it."]);
+    assert!(unknown.code == Some(1) && unknown.stderr.contains("no such tool"), "only who plans has it: {unknown:?}");
+    assert!(agentctl.run(&["explain", "--mode", "plan", "Rea", "{}"]).stderr.contains("ExitPlanMode, "));
     let (code, said) = decide(&["--json", "Write", "x"]);
     let explained: Value = serde_json::from_str(&said).unwrap();
     assert_eq!((code, &explained["decision"]), (Some(5), &json!("ask")));
     assert_eq!(explained["trace"].as_array().unwrap().last().unwrap()["outcome"], "ask");
     assert_eq!(decide(&["Bash"]).0, Some(2));
     assert_eq!(decide(&["mcp__a__b", "no JSON"]).0, Some(2));
+    daemon.home().settings(&json!({"permissions": {"defaultMode": "plan"}}));
+    assert_eq!(decide(&["ExitPlanMode", "1. Write it."]).0, Some(5), "the folder's own mode");
 }
 
 #[test]
