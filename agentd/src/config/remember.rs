@@ -134,7 +134,10 @@ fn check(parts: &[&str], value: &Value) -> Result<(), String> {
     match problems.first() {
         None => Ok(()),
         Some(Problem { path, message }) => {
-            Err(format!("{}: {}", place(path), message.replace("; the value is ignored", "")))
+            // What is said of a file that is there already, where the rest of it counts.
+            let ends = ["; the value is ignored", "; the entry is ignored"];
+            let why = ends.iter().find_map(|end| message.strip_suffix(end)).unwrap_or(message);
+            Err(format!("{}: {why}; nothing was written: correct the value and set it again", place(path)))
         }
     }
 }

@@ -174,6 +174,13 @@ fn a_setting_is_written_and_found_with_its_file() {
         let error = client.call_err("config/set", &params);
         assert!(error.code == -32602 && error.message.contains(part), "{error:?}");
     }
+    let before = fs::read_to_string(&own).unwrap();
+    for value in [json!(["Edit", "Bash("]), json!([7]), json!("Edit")] {
+        let error = client.call_err("config/set", &json!({"scope": "user", "key": "permissions.deny", "value": value}));
+        assert!(error.code == -32602 && error.message.starts_with("permissions.deny"), "{error:?}");
+        assert!(error.message.contains("nothing was written") && !error.message.contains("ignored"), "{error:?}");
+    }
+    assert_eq!(fs::read_to_string(&own).unwrap(), before);
     let error = client.call_err("config/get", &json!({"key": "permissions.alow"}));
     assert!(error.code == -32602 && error.message.contains("did you mean permissions.allow?"), "{error:?}");
 }
