@@ -97,3 +97,18 @@ fn any_prompt_is_answered_plainly() {
     assert!(answer.contains("demonstration") && answer.contains("ANTHROPIC_API_KEY"), "{answer}");
     agentctl.ok(&["stop"]);
 }
+
+/// What the demonstration says of a call that did not run is what happened to it.
+#[test]
+fn a_tour_that_may_not_write_says_who_did_not_let_it() {
+    let home = Home::new();
+    let agentctl = Agentctl::new(&home);
+    let alone = agentctl.run(&["run", "take the tour"]);
+    assert!(alone.stdout.contains("Nobody was there to ask whether I may write a file"), "{alone:?}");
+    let plan = agentctl.run(&["run", "--mode", "plan", "take the tour"]);
+    assert!(plan.stdout.contains("I was not allowed to write a file (mode plan only reads"), "{plan:?}");
+    for said in [&alone, &plan] {
+        assert!(said.code == Some(3) && !said.stdout.contains("You said no"), "{said:?}");
+    }
+    agentctl.ok(&["stop"]);
+}

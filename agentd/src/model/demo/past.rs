@@ -1,6 +1,7 @@
 //! What the demonstration knows: the prompt that it answers, and the calls that it has made for it, with
 //! their results. Read from a request by `demo`. Pure.
 
+use crate::base::text;
 use crate::event::{Entry, Message, UserBlock};
 use crate::model::ModelRequest;
 use proto::content::{ContentBlock, MessageBlock, plain_text};
@@ -8,6 +9,8 @@ use std::collections::HashMap;
 
 /// The line of the system prompt that holds the session's folder.
 const FOLDER_LINE: &str = "Working directory: ";
+/// Characters of a reason that an answer repeats.
+const REASON_CHARS: usize = 200;
 
 /// A call and what came of it.
 pub(super) struct Past {
@@ -36,6 +39,23 @@ impl Done {
         let text = self.text.to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
         self.failed && says(&WORDS) && !says(&BY_SYSTEM)
+    }
+
+    /// Who or what did not let it run, as agentd words it in the result: the beginning of a sentence.
+    pub(super) fn refusal(&self, verb: &str) -> String {
+        const BY_PERSON: &str = "The person did not allow this call";
+        let text = self.text.trim();
+        let text = text.strip_suffix(". Nothing was run.").unwrap_or(text);
+        let because = |why: &str| text::one_line(why.lines().next().unwrap_or_default(), REASON_CHARS);
+        if text.to_lowercase().contains("nobody is there to ask") {
+            format!("Nobody was there to ask whether I may {verb}")
+        } else if text.starts_with(BY_PERSON) {
+            "You said no".to_owned()
+        } else if let Some(why) = text.strip_prefix("Not allowed by a hook: ") {
+            format!("A hook did not let me {verb} ({})", because(why))
+        } else {
+            format!("I was not allowed to {verb} ({})", because(text.strip_prefix("Not allowed: ").unwrap_or(text)))
+        }
     }
 
     /// The first line of its result.

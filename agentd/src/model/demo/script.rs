@@ -87,9 +87,10 @@ fn tour(past: &Past, folder: &str) -> Answer {
         );
     };
     if write.denied() {
-        return say(
-            "You said no, so nothing was written, and the tour ends here. That is how it should be: I can't change anything unless you let me.",
-        );
+        return say(format!(
+            "{}, so nothing was written, and the tour ends here. That is how it should be: I can't change anything unless you let me.",
+            write.refusal("write a file")
+        ));
     }
     let Some(read) = past.last("Read") else {
         let how = if write.failed && write.text.contains("not been read") {
@@ -159,7 +160,7 @@ fn tour_edit(past: &Past, read: &str, notes: String) -> Answer {
 
 fn no_edit(edit: &Done) -> String {
     if edit.denied() {
-        "You said no to the edit, so the file is as it was.".to_owned()
+        format!("{}, so the file is as it was.", edit.refusal("edit the file"))
     } else {
         format!("The edit did not work: {}.", text::one_line(edit.first_line(), 200))
     }
@@ -168,7 +169,7 @@ fn no_edit(edit: &Done) -> String {
 fn farewell(past: &Past, edit: &Done, bash: &Done, folder: &str) -> String {
     let edited = if edit.failed { no_edit(edit) } else { format!("In {NOTES} the first box is changed.") };
     let counted = if bash.denied() {
-        "You said no to the command, so it did not run.".to_owned()
+        format!("{}, so the command did not run.", bash.refusal("run the command"))
     } else if bash.failed {
         format!("The command failed: {}.", text::one_line(bash.first_line(), 200))
     } else {
@@ -210,7 +211,7 @@ fn edit(past: &Past, file: &str) -> Answer {
         (None, _, _) => call(format!("I am a demonstration. I read {file} first; an edit needs that."), "Read", read()),
         (_, Some(write), Some(last)) if last.tool == "Write" => {
             if write.denied() {
-                say(format!("You said no, so {file} was not written."))
+                say(format!("{}, so {file} was not written.", write.refusal("write it")))
             } else if write.failed {
                 say(format!("I could not write {file}: {}.", text::one_line(write.first_line(), 200)))
             } else {

@@ -76,6 +76,8 @@ async fn play(prompt: &str, results: &[(&str, &str, bool)]) -> Vec<Round> {
     }
 }
 
+/// What agentd says of a call that the person who was asked did not let run.
+const BY_PERSON: &str = "The person did not allow this call. Nothing was run.";
 const NUMBERED: &str = "     1→Notes of the tour\n     2→\n     3→[ ] watch an agent edit a file\n";
 
 #[tokio::test]
@@ -110,7 +112,27 @@ async fn the_tour_answers_what_goes_wrong() {
     let write = ("Write", "ok", false);
     type Results<'a> = Vec<(&'a str, &'a str, bool)>;
     let table: Vec<(&str, Results<'_>, &str)> = vec![
-        ("a denied write", vec![("Write", "The user denied this call", true)], "You said no"),
+        ("a denied write", vec![("Write", BY_PERSON, true)], "You said no, so nothing was written"),
+        (
+            "a write that plan mode denies",
+            vec![("Write", "Not allowed: mode plan only reads: finish the plan. Nothing was run.", true)],
+            "I was not allowed to write a file (mode plan only reads: finish the plan), so nothing was written",
+        ),
+        (
+            "a write that a hook denies",
+            vec![("Write", "Not allowed by a hook: not on Fridays. Nothing was run.", true)],
+            "A hook did not let me write a file (not on Fridays)",
+        ),
+        (
+            "nobody there",
+            vec![("Write", "Not allowed: nobody is there to ask, and it has to be asked: x. Nothing was run.", true)],
+            "Nobody was there to ask whether I may write a file, so nothing was written",
+        ),
+        (
+            "nobody at the client",
+            vec![("Write", "The person did not allow this call: Nobody is there to ask, since", true)],
+            "Nobody was there to ask",
+        ),
         (
             "an unreadable file",
             vec![write, ("Glob", "", false), ("Read", "Error: gone", true), ("Grep", "", false)],
@@ -118,9 +140,13 @@ async fn the_tour_answers_what_goes_wrong() {
         ),
         (
             "a denied edit and command",
-            [vec![write], looked.to_vec(), vec![("Edit", "Permission denied by rule", true), ("Bash", "denied", true)]]
-                .concat(),
-            "You said no to the command",
+            [
+                vec![write],
+                looked.to_vec(),
+                vec![("Edit", "Not allowed: a rule denies it. Nothing was run.", true), ("Bash", BY_PERSON, true)],
+            ]
+            .concat(),
+            "I was not allowed to edit the file (a rule denies it), so the file is as it was. You said no, so the command",
         ),
         (
             "a failed command",
@@ -193,8 +219,8 @@ async fn the_edit_prompt_changes_one_line_of_the_named_file() {
     assert_eq!(rounds[3].input["old_string"], "Notes of the tour");
 
     for (results, expected) in [
-        (vec![("Read", read, false), ("Edit", "The user denied it", true)], "You said no to the edit"),
-        (vec![("Read", "no such file", true), ("Write", "denied", true)], "You said no"),
+        (vec![("Read", read, false), ("Edit", BY_PERSON, true)], "You said no, so the file is as it was"),
+        (vec![("Read", "no such file", true), ("Write", BY_PERSON, true)], "You said no, so /home"),
         (vec![("Read", "no such file", true), ("Write", "disk full", true)], "disk full"),
         (vec![("Read", "     1→a\n     2→a", false)], "no line"),
         (vec![("Read", "denied by a rule", true)], "denied by a rule"),
