@@ -11,8 +11,8 @@ use crate::start::{self, Target};
 use crate::terminal;
 use proto::ErrorKind;
 use proto::methods::{
-    ConfigGet, ConfigGetParams, ConfigGetResult, DaemonReload, DaemonStatus, Empty, ModelInfo, ModelList,
-    ModelListParams, TrustGet, TrustGetParams,
+    ConfigGet, ConfigGetParams, ConfigGetResult, DaemonReload, DaemonReloadParams, DaemonStatus, Empty, ModelInfo,
+    ModelList, ModelListParams, TrustGet, TrustGetParams,
 };
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -137,7 +137,7 @@ fn daemon(mut connection: Connection, env: &Environment) -> Vec<Finding> {
         }
         Err(error) => return vec![fail("daemon", error.to_string())],
     });
-    match connection.call::<DaemonReload>(Empty {}) {
+    match connection.call::<DaemonReload>(DaemonReloadParams { cwd: folder(None).ok() }) {
         Ok(reload) if reload.errors.is_empty() => findings.push(ok("settings", "readable")),
         Ok(reload) => findings
             .extend(reload.errors.iter().map(|error| warn("settings", format!("{}: {}", error.file, error.message)))),

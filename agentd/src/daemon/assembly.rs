@@ -11,6 +11,7 @@ use crate::process::Processes;
 use crate::session::Services;
 use crate::store::StateDir;
 use crate::tools::Registry;
+use proto::RpcError;
 use proto::methods::DaemonReloadResult;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -72,13 +73,17 @@ impl Assembly {
     }
 
     /// Reads every settings file anew, and tells what changed since it was told last: changes count without a reload
-    /// too. What can't be read is told, and counts as the loader says.
-    pub fn reload(&self) -> DaemonReloadResult {
+    /// too. What can't be read is told, of this folder's files too, and counts as the loader says.
+    ///
+    /// # Errors
+    /// `InvalidPath`.
+    pub async fn reload(&self, cwd: Option<String>) -> Result<DaemonReloadResult, RpcError> {
         let loaded = self.services.loader.reload();
+        let errors = self.hub.settings_errors(cwd).await?;
         // It is replaced by a single assignment; there is no half-done state to fear.
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = changed(&told, &loaded.settings);
         *told = Arc::clone(&loaded.settings);
-        DaemonReloadResult { changed, errors: loaded.errors.clone() }
+        Ok(DaemonReloadResult { changed, errors })
     }
 }

@@ -6,6 +6,7 @@ use crate::process;
 use crate::server::{Control, Facts, Origin};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use proto::RpcError;
 use proto::ids::SessionId;
 use proto::methods::{DaemonReloadResult, ShutdownMode};
 use proto::task::ProcessInfo;
@@ -39,8 +40,8 @@ impl Control for Daemon {
         &self.facts
     }
 
-    fn reload(&self) -> BoxFuture<'_, DaemonReloadResult> {
-        async { self.assembly.reload() }.boxed()
+    fn reload(&self, cwd: Option<String>) -> BoxFuture<'_, Result<DaemonReloadResult, RpcError>> {
+        self.assembly.reload(cwd).boxed()
     }
 
     fn shut_down(&self, mode: ShutdownMode) {

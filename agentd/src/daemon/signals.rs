@@ -2,6 +2,7 @@
 
 use super::control::Daemon;
 use super::start_error::StartError;
+use proto::methods::DaemonReloadResult;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The signals that agentd listens to.
@@ -32,10 +33,20 @@ impl Signals {
                 _ = self.terminate.recv() => daemon.stop().escalate(),
                 _ = self.interrupt.recv() => daemon.stop().escalate(),
                 _ = self.hang_up.recv() => {
-                    let result = daemon.assembly().reload();
-                    tracing::info!(changed = ?result.changed, errors = result.errors.len(), "read the settings again");
+                    match daemon.assembly().reload(None).await {
+                        Ok(told) => log(&told),
+                        Err(error) => tracing::error!(error = error.message, "the settings could not be read again"),
+                    }
                 }
             }
         }
     }
+}
+
+/// Nobody waits for an answer to a signal.
+fn log(told: &DaemonReloadResult) {
+    for error in &told.errors {
+        tracing::warn!(file = error.file, "settings: {}", error.message);
+    }
+    tracing::info!(changed = ?told.changed, errors = told.errors.len(), "read the settings again");
 }

@@ -4,9 +4,10 @@
 use super::Hub;
 use super::handle::blocking;
 use crate::base::paths;
-use proto::methods::{ConfigGetParams, ConfigGetResult, ConfigSetParams, TrustResult, TrustSetParams};
+use proto::methods::{ConfigGetParams, ConfigGetResult, ConfigSetParams, SettingsError, TrustResult, TrustSetParams};
 use proto::permission::RuleScope;
 use proto::{ErrorKind, RpcError};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,6 +38,30 @@ impl Hub {
         let awake = self.awake_all();
         futures::future::join_all(awake.iter().map(|handle| handle.look_at_trust())).await;
         Ok(set)
+    }
+
+    /// What is wrong with the files of settings: the user's, those of each folder that a live session works in, and
+    /// those of one more folder.
+    ///
+    /// # Errors
+    /// `InvalidPath`.
+    pub async fn settings_errors(&self, more: Option<String>) -> Result<Vec<SettingsError>, RpcError> {
+        more.iter().try_for_each(|cwd| paths::check_directory(cwd))?;
+        let live = self.awake_all().into_iter().filter(|handle| !handle.is_gone()).map(|handle| handle.info().cwd);
+        let folders: BTreeSet<String> = more.into_iter().chain(live).collect();
+        let services = Arc::clone(self.services());
+        blocking(move || {
+            let mut errors = services.loader.load().errors.clone();
+            for folder in folders {
+                for error in &services.loader.load_for(folder.as_ref()).errors {
+                    if !errors.contains(error) {
+                        errors.push(error.clone());
+                    }
+                }
+            }
+            Ok(errors)
+        })
+        .await
     }
 
     /// `config/get`.

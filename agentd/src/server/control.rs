@@ -2,6 +2,7 @@
 
 use super::peer::Origin;
 use futures::future::BoxFuture;
+use proto::RpcError;
 use proto::ids::{SessionId, Timestamp};
 use proto::methods::{DaemonReloadResult, ShutdownMode};
 use proto::task::ProcessInfo;
@@ -27,8 +28,8 @@ pub trait Control: Send + Sync + 'static {
     /// What does not change.
     fn facts(&self) -> &Facts;
 
-    /// Reads the settings again.
-    fn reload(&self) -> BoxFuture<'_, DaemonReloadResult>;
+    /// Reads the settings again, and looks at those of a folder too.
+    fn reload(&self, cwd: Option<String>) -> BoxFuture<'_, Result<DaemonReloadResult, RpcError>>;
 
     /// Begins to stop agentd; returns at once.
     fn shut_down(&self, mode: ShutdownMode);

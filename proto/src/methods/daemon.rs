@@ -91,13 +91,22 @@ pub struct SessionCounts {
     pub waiting: u64,
 }
 
+/// Params of `daemon/reload`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DaemonReloadParams {
+    /// A folder whose files are looked at too, beside those of the sessions that are in use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
 /// Result of `daemon/reload`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DaemonReloadResult {
     /// The settings whose value changed.
     pub changed: Vec<String>,
-    /// The files that could not be used.
+    /// What could not be used: of agentd's own files, and of those of each folder that a live session works in.
     pub errors: Vec<SettingsError>,
 }
 

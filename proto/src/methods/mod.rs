@@ -76,7 +76,7 @@ methods! {
     /// Tells how agentd is.
     DaemonStatus = "daemon/status": Empty => DaemonStatusResult;
     /// Reads the settings again.
-    DaemonReload = "daemon/reload": Empty => DaemonReloadResult;
+    DaemonReload = "daemon/reload": DaemonReloadParams => DaemonReloadResult;
     /// Stops agentd.
     DaemonShutdown = "daemon/shutdown": DaemonShutdownParams => Empty;
     /// Creates a session.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::fs;
-use tests::{Client, Daemon, Event, ModelServer, Reply};
+use tests::{Agentctl, Client, Daemon, Event, ModelServer, Reply};
 
 fn bash(command: &str) -> Value {
     json!({"command": command})
@@ -143,6 +143,44 @@ fn a_broken_file_is_told_once_and_keeps_what_it_denied() {
             "{notices:?}"
         );
     }
+}
+
+/// What is wrong with a folder's files is told by a reload while a session works there, and by doctor to whoever stands in
+/// it, each time with the line; a folder that nobody asked about is left alone.
+#[test]
+fn a_folder_s_faults_are_told_by_reload_and_doctor() {
+    let daemon = Daemon::start();
+    let client = Client::connect(&daemon);
+    let below = daemon.workspace().join("below");
+    for folder in [daemon.workspace(), below.clone()] {
+        fs::create_dir_all(folder.join(".agentd")).unwrap();
+    }
+    let text = "{\n  \"permissions\": {\n    \"alow\": [],\n    \"deny\": [\"Bash(\"]\n  },\n}\n";
+    fs::write(daemon.workspace().join(".agentd/settings.json"), text).unwrap();
+    fs::write(daemon.workspace().join(".agentd/settings.local.json"), "{\n  \"model\" 7\n}").unwrap();
+    fs::write(below.join(".agentd/settings.json"), r#"{"modle": "x"}"#).unwrap();
+    let told = |params: Value| -> Vec<String> {
+        let errors = client.call_ok("daemon/reload", &params)["errors"].clone();
+        let error =
+            |error: &Value| format!("{}: {}", error["file"].as_str().unwrap(), error["message"].as_str().unwrap());
+        errors.as_array().unwrap().iter().map(error).collect()
+    };
+    let has = |errors: &[String], file: &str, part: &str| {
+        let is_it = |error: &&String| error.contains(&format!("work/{file}: ")) && error.contains(part);
+        assert_eq!(errors.iter().filter(is_it).count(), 1, "{file}: {part}: {errors:?}");
+    };
+    assert_eq!(told(json!({})), [""; 0]);
+    has(&told(json!({"cwd": below})), "below/.agentd/settings.json", "line 1: modle");
+    client.session(&daemon.workspace());
+    client.session(&daemon.workspace());
+    let errors = told(json!({}));
+    has(&errors, ".agentd/settings.json", "line 3: permissions.alow: there is no such setting; did you mean allow?");
+    has(&errors, ".agentd/settings.json", "line 4: permissions.deny[0]");
+    has(&errors, ".agentd/settings.local.json", "line 2");
+    assert_eq!(errors.len(), 3, "{errors:?}");
+    let doctor = Agentctl::new(daemon.home()).ok(&["doctor"]);
+    assert!(doctor.contains("line 3: permissions.alow") && doctor.contains("settings.local.json: line 2"), "{doctor}");
+    assert_eq!(client.call_err("daemon/reload", &json!({"cwd": "work"})).code, -32005);
 }
 
 #[test]

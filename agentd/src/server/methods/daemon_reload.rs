@@ -2,10 +2,10 @@
 
 use super::{Call, Handler};
 use proto::RpcError;
-use proto::methods::{DaemonReload, DaemonReloadResult, Empty};
+use proto::methods::{DaemonReload, DaemonReloadParams, DaemonReloadResult};
 
 impl Handler for DaemonReload {
-    async fn handle(call: Call, _: Empty) -> Result<DaemonReloadResult, RpcError> {
-        Ok(call.server.control().reload().await)
+    async fn handle(call: Call, params: DaemonReloadParams) -> Result<DaemonReloadResult, RpcError> {
+        call.server.control().reload(params.cwd).await
     }
 }
