@@ -11,7 +11,6 @@ use super::text_file::{self, Loaded};
 use super::tool::{FileChange, PromptOptions, Tool, ToolContext, ToolOutput, ToolVerdict, with_absolute_path};
 use super::zones;
 use crate::policy::Subject;
-use crate::shell::Access;
 use futures::future::BoxFuture;
 use proto::event::ToolKind;
 use proto::permission::Preview;
@@ -95,12 +94,7 @@ impl Tool for Edit {
     }
 
     fn subject(&self, input: &Value, context: &ToolContext) -> Subject {
-        zones::subject(
-            parse::<Input>(input).and_then(|input| locate(&input.file_path, context)),
-            Access::Write,
-            false,
-            context,
-        )
+        zones::written(parse::<Input>(input).map(|input| input.file_path), context)
     }
 
     fn observable_input(&self, input: &Value, context: &ToolContext) -> Option<Value> {

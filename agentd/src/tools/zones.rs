@@ -100,6 +100,11 @@ pub(super) fn subject(place: Result<Place, String>, access: Access, below: bool,
     }
 }
 
+/// What a call that writes one file is about, by the path that its input names.
+pub(super) fn written(path: Result<String, String>, context: &ToolContext) -> Subject {
+    subject(path.and_then(|path| locate(&path, context)), Access::Write, false, context)
+}
+
 /// What a file tool itself thinks of a call: nothing, since all that counts is where the file is.
 pub(super) fn place_decides() -> ToolVerdict {
     ToolVerdict::Allow { detail: "what counts is where the file is".to_owned() }
