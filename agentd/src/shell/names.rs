@@ -8,8 +8,8 @@ const OWN: [&str; 48] = [
     "NUM", "OUT", "PATTERN", "PREFIX", "REPLY", "RESULT", "ROOT", "SIZE", "SRC", "START", "SUFFIX", "SUM", "TEXT",
     "TOTAL", "VALUE", "X",
 ];
-/// Variables of the environment that only choose language, zone or colours.
-const SETTINGS: [&str; 21] = [
+/// Variables of the environment that only choose the language. Programs make paths of their values.
+const LOCALES: [&str; 14] = [
     "LANG",
     "LANGUAGE",
     "LC_ALL",
@@ -24,6 +24,9 @@ const SETTINGS: [&str; 21] = [
     "LC_ADDRESS",
     "LC_TELEPHONE",
     "LC_MEASUREMENT",
+];
+/// Variables of the environment that only choose zone or colours.
+const SETTINGS: [&str; 7] = [
     "TZ",
     "NO_COLOR",
     "COLUMNS",
@@ -114,6 +117,9 @@ pub(super) fn is_setting(name: &str, value: Option<&str>) -> bool {
         return true;
     }
     let Some(value) = value else { return false };
+    if LOCALES.contains(&name) {
+        return value.split(':').all(|one| one.is_empty() || is_locale(one));
+    }
     // A value with a slash in front could name a file.
     let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "_.@+-,:/".contains(c))
         && !value.starts_with([':', '/', '.'])
@@ -121,11 +127,23 @@ pub(super) fn is_setting(name: &str, value: Option<&str>) -> bool {
     SETTINGS.contains(&name) && plain || VALUES.contains(&(name, value))
 }
 
+/// Whether this is the plain name of a locale: `C`, `POSIX`, `de`, `de_DE` and these with UTF-8 behind a dot. Any other
+/// name might lead a library to files of its own choice: it would look below a folder for what the name spells.
+fn is_locale(name: &str) -> bool {
+    let (place, letters) = name.split_once('.').unwrap_or((name, "UTF-8"));
+    let (language, country) = place.split_once('_').unwrap_or((place, "XX"));
+    let is_language = (2..=3).contains(&language.len()) && language.bytes().all(|letter| letter.is_ascii_lowercase());
+    let is_country = country.len() == 2 && country.bytes().all(|letter| letter.is_ascii_uppercase());
+    (matches!(place, "C" | "POSIX") || is_language && is_country)
+        && matches!(letters, "UTF-8" | "utf-8" | "UTF8" | "utf8")
+}
+
 /// Whether a variable that the line has not set may be shown.
 pub(super) fn is_shown(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
         || name != "KEY" && OWN.contains(&name)
         || SHOWN.contains(&name)
+        || LOCALES.contains(&name)
         || SETTINGS.contains(&name)
 }
 
@@ -198,5 +216,42 @@ mod tests {
             assert!(!is_setting(name, Some(value)), "{name}={value}");
         }
         assert!(!is_setting("LANG", None));
+    }
+
+    #[test]
+    fn a_locale_is_taken_by_its_plain_name_only() {
+        for value in ["C", "POSIX", "C.UTF-8", "C.utf8", "en_US.UTF-8", "de_DE.utf8", "en_US", "de", "yue_HK", ""] {
+            assert!(is_setting("LANG", Some(value)) && is_setting("LC_ALL", Some(value)), "{value}");
+        }
+        for value in ["de:en", "de_DE:en_US.UTF-8"] {
+            assert!(is_setting("LANGUAGE", Some(value)), "{value}");
+        }
+        for value in [
+            "a/b",
+            "en_US/x",
+            "en_US.UTF-8/x",
+            "/tmp/x",
+            "de:/tmp/x",
+            "de:a/b",
+            ".",
+            "..",
+            "x",
+            "en_US.",
+            ".UTF-8",
+            "en_US.evil",
+            "en_US.UTF-8@x",
+            "en_US@x",
+            "en_",
+            "EN_us",
+            "tmp_XX.UTF-8.UTF-8",
+            "C.UTF-8.x",
+            "en US",
+            "$x",
+        ] {
+            for name in ["LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES"] {
+                assert!(!is_setting(name, Some(value)), "{name}={value}");
+            }
+        }
+        assert!(is_setting("TZ", Some("Europe/Berlin")), "of zones the slash is a part");
     }
 }

@@ -464,11 +464,14 @@ fn the_environment_is_neither_changed_nor_shown() {
         "((PATH=1))",
         "getopts a PATH",
         "mapfile PATH < a",
+        "LANGUAGE=de:tmp/x ls",
+        "LC_ALL=tmp/x.UTF-8 sort a",
     ] {
         assert!(!read_only(line), "{line}");
     }
     for line in [
         "LANG=C ls",
+        "LC_ALL=en_US.UTF-8 sort a",
         "x=1 ls",
         "export LC_ALL=C; sort a",
         "echo $HOME $USER",
