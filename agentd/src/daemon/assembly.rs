@@ -13,6 +13,7 @@ use crate::store::StateDir;
 use crate::tools::Registry;
 use proto::RpcError;
 use proto::methods::DaemonReloadResult;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -37,14 +38,20 @@ fn run_helper(processes: &Arc<Processes>, env: &Environment) -> RunHelper {
 }
 
 impl Assembly {
-    /// Reads the settings and opens the sessions of the state folder, which is locked by the caller.
-    pub async fn build(options: &Options, state: StateDir, env: Environment) -> Result<Self, StartError> {
+    /// Reads the settings and opens the sessions of the state folder, which is locked by the caller. `socket` is where
+    /// the daemon listens.
+    pub async fn build(
+        options: &Options,
+        socket: &Path,
+        state: StateDir,
+        env: Environment,
+    ) -> Result<Self, StartError> {
         let loader = Loader::new(&env, options.settings.clone()).with_state_dir(&options.state_dir);
         let loaded = loader.load();
         for error in &loaded.errors {
             tracing::warn!(file = error.file, "settings: {}", error.message);
         }
-        let processes = Arc::new(Processes::default());
+        let processes = Arc::new(Processes::default().with_socket(socket));
         processes.adopt_orphans().map_err(StartError::system("watching the processes of tools"))?;
         let models = Models::with_helper(env.clone(), Some(run_helper(&processes, &env)));
         let services = Arc::new(Services::new(models, loader, Registry::builtin(), processes));

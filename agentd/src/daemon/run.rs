@@ -78,7 +78,7 @@ async fn serve(options: &Options, env: Environment, activated: Option<UnixListen
     };
     let state = StateDir::prepare(&options.state_dir)?;
     let state_lock = state.lock()?;
-    let assembly = Assembly::build(options, state, env).await?;
+    let assembly = Assembly::build(options, listening.path(), state, env).await?;
     let daemon = Arc::new(Daemon::new(facts(options, &listening), assembly));
     let server = Server::new(daemon.assembly().hub().clone(), daemon.clone())
         .map_err(|error| StartError::Internal(error.to_string()))?;

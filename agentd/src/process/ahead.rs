@@ -190,7 +190,7 @@ impl Processes {
         let child = self.launch(Program {
             argv: &[OsString::from(&spec.shell), OsString::from("-c"), waiting_script(&spec.cwd, &note)],
             folder: &spec.cwd,
-            variables: &for_session(&spec.env, spec.session_id.as_str()),
+            variables: &self.with_own(for_session(&spec.env, spec.session_id.as_str())),
             input: Some(OwnedFd::from(read)),
             output: None,
         })?;

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 pub(super) const CALL_VARIABLE: &str = "AGENTD_CALL";
 /// The variable that names the session.
 pub(super) const SESSION_VARIABLE: &str = "AGENTD_SESSION";
+/// The variable that names the socket of the agentd that runs the tool: a client among its processes finds that one, where
+/// it may look and no more, and starts none of its own.
+pub(super) const SOCKET_VARIABLE: &str = "AGENTD_SOCKET";
 
 /// Names that never reach a tool. Beside agentd's own: what programs that read obey so that they would do more than
 /// read, or other than their words say. Left alone is what changes only how something looks (`LS_COLORS`, `TZ`), what

@@ -3,6 +3,7 @@
 
 use super::ahead::Shelf;
 use super::child::Child;
+use super::environment::SOCKET_VARIABLE;
 use super::launch::inherited_descriptors;
 use super::orphans;
 use super::own_folder;
@@ -11,7 +12,7 @@ use super::table::{self, Process, TICKS_PER_SECOND};
 use super::tree::{self, Marks};
 use proto::ids::{SessionId, Timestamp, ToolCallId};
 use proto::task::ProcessInfo;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,6 +40,8 @@ pub struct Processes {
     /// Calls with live processes, by their shell.
     calls: Mutex<HashMap<u32, Call>>,
     subreaper: AtomicBool,
+    /// Where this daemon listens.
+    socket: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -74,7 +77,21 @@ impl Processes {
             starts: TaskTracker::new(),
             calls: Mutex::default(),
             subreaper: AtomicBool::new(false),
+            socket: None,
         }
+    }
+
+    /// The same, telling tools where this daemon listens; a path that is not UTF-8 is not told.
+    #[must_use]
+    pub fn with_socket(self, socket: &Path) -> Self {
+        let socket = std::path::absolute(socket).ok().and_then(|socket| socket.to_str().map(str::to_owned));
+        Self { socket, ..self }
+    }
+
+    /// The variables of a tool's process, with the socket.
+    pub(super) fn with_own(&self, mut variables: BTreeMap<String, String>) -> BTreeMap<String, String> {
+        variables.extend(self.socket.iter().map(|socket| (SOCKET_VARIABLE.to_owned(), socket.clone())));
+        variables
     }
 
     /// A registry that starts every child through `helper`.

@@ -112,7 +112,7 @@ impl Processes {
             .launch(Program {
                 argv: &spec.argv.iter().map(OsString::from).collect::<Vec<_>>(),
                 folder: &spec.cwd,
-                variables: &for_tools(&spec.env, session, call),
+                variables: &self.with_own(for_tools(&spec.env, session, call)),
                 input: None,
                 output: Some(OwnedFd::from(file)),
             })

@@ -26,15 +26,7 @@ const LOCALES: [&str; 14] = [
     "LC_MEASUREMENT",
 ];
 /// Variables of the environment that only choose zone or colours.
-const SETTINGS: [&str; 7] = [
-    "TZ",
-    "NO_COLOR",
-    "COLUMNS",
-    "CLICOLOR",
-    "CLICOLOR_FORCE",
-    "FORCE_COLOR",
-    "COLORTERM",
-];
+const SETTINGS: [&str; 7] = ["TZ", "NO_COLOR", "COLUMNS", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "COLORTERM"];
 /// Variables with the only values that are harmless.
 const VALUES: [(&str, &str); 8] = [
     ("GIT_PAGER", "cat"),

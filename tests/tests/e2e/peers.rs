@@ -1,6 +1,7 @@
 //! Who may answer: people, by whatever client; not the tool whose call is asked about.
 
 use serde_json::json;
+use std::fs;
 use tests::{Client, Daemon, ModelServer, Reply, assert_order, binary};
 
 /// A tool that runs commands can reach the socket, as the same user. It reads, and is refused all that is for people,
@@ -60,4 +61,26 @@ fn a_tool_can_not_answer_its_own_question() {
     client.call_ok("permission/respond", &json!({"requestId": request, "decision": "allow"}));
     assert_order(&client.events_until("turn.ended"), &["permission.resolved(allow)", "tool.ended(t1 completed)"]);
     assert!(file.exists());
+}
+
+/// A client that a tool starts finds the agentd that runs the tool, whatever other variables it has: it may look there, is
+/// refused the rest, and starts no agentd of its own.
+#[test]
+fn a_tool_s_agentctl_finds_the_agentd_that_runs_it() {
+    let model = ModelServer::start();
+    let daemon = Daemon::with_model(&model);
+    let client = Client::connect(&daemon);
+    let session = client.session_with(&json!({"cwd": daemon.workspace(), "mode": "bypassPermissions"}));
+    let elsewhere = daemon.home().path("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let ctl =
+        format!("XDG_RUNTIME_DIR='{0}' XDG_STATE_HOME='{0}' '{1}'", elsewhere.display(), binary("agentctl").display());
+    let command = format!("echo \"[$AGENTD_SOCKET]\"; {ctl} rpc session/list; {ctl} run hello 2>&1; true");
+    model.reply(Reply::calls("t1", "Bash", &json!({"command": command}))).reply(Reply::says("done"));
+    client.run(&session, "go");
+    let told = model.wait_for_request(2).tool_results()[0].1.clone();
+    assert!(told.starts_with(&format!("[{}]", daemon.home().socket().display())), "{told}");
+    assert!(told.contains(&session), "it lists the sessions: {told}");
+    assert!(told.contains("it comes from a tool of this agentd"), "{told}");
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "no other agentd was started");
 }
