@@ -15,7 +15,8 @@ pub(super) fn printf(args: &[Arg]) -> Judged {
         && literal(option) == Some("-v")
     {
         return match (literal(name).filter(|name| is_name(name)), format.first().map(literal)) {
-            (Some(name), Some(Some(format))) if !sets(format) => {
+            // A further `-v` would be the one that counts, and behind `--` stands the format.
+            (Some(name), Some(Some(format))) if !sets(format) && !format.starts_with('-') => {
                 with(vec![Effect::Assign(name.to_owned(), Value::any())])
             }
             _ => unknown("printf sets a variable that is not known"),
@@ -63,6 +64,10 @@ mod tests {
         assert!(!is_known(&[literal("-v"), literal("a[0]"), literal("x")]));
         assert!(!is_known(&[literal("-v"), literal("x"), any.clone()]));
         assert!(!is_known(&[literal("-vPATH"), literal("x")]));
+        assert!(!is_known(&[literal("-v"), literal("x"), literal("-v"), literal("PATH"), literal("y")]));
+        assert!(!is_known(&[literal("-v"), literal("x"), literal("-vPATH"), literal("y")]));
+        assert!(!is_known(&[literal("-v"), literal("x"), literal("--"), literal("%n"), literal("PATH")]));
+        assert!(!is_known(&[literal("--"), literal("-v"), literal("x"), literal("-v"), literal("PATH"), literal("y")]));
         assert!(!is_known(&[literal("%5n"), literal("PATH")]));
         assert!(!is_known(&[any, literal("x")]));
         assert!(!is_known(&[Arg::Many(String::new())]));
