@@ -20,6 +20,7 @@ const KEYWORDS: &[&str] = &[
 /// Names that give away or change what a program must not, and why.
 const REFUSED: &[(&str, &str)] = &[
     ("system", "runs a command"),
+    ("extension", "loads a library"),
     ("ENVIRON", "holds the environment, which may hold secrets"),
     ("SYMTAB", "reaches any variable"),
     ("FUNCTAB", "reaches any function"),
@@ -122,7 +123,9 @@ impl<'a> Checked<'a> {
             let behind = rest.get(at + 1..).unwrap_or_default();
             match token {
                 Token::Sign(";" | "}") => return Ok(()),
-                Token::Newline if !goes_on(last) => return Ok(()),
+                // Neither blank lines nor comments end what goes on in the next line, nor does anything in parentheses.
+                Token::Newline if depth > 0 || goes_on(last) => continue,
+                Token::Newline => return Ok(()),
                 Token::Sign("(") => depth += 1,
                 Token::Sign(")" | CONDITION_END) => match depth.checked_sub(1) {
                     Some(less) => depth = less,
@@ -235,6 +238,13 @@ mod tests {
         for program in [
             "BEGIN{system(\"touch pwn\")}",
             "BEGIN{system (\"touch pwn\")}",
+            "BEGIN{extension (\"./x.so\", \"init\")}",
+            "BEGIN{print 1,\n\n2 > \"pwn\"}",
+            "BEGIN{print 1, # a\n# b\n\n 2 > \"pwn\"}",
+            "BEGIN{print 1 ||\n\n2 > \"pwn\"}",
+            "BEGIN{print(1,\n\n2) > \"pwn\"}",
+            "BEGIN{print (1\n) > \"pwn\"}",
+            "BEGIN{printf \"%s%s\",\n\n1,\n\n2 >> \"pwn\"}",
             "{print | \"sh\"}",
             "{print|\"sh\"}",
             "{print $1 > 5}",
