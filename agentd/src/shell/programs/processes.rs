@@ -2,12 +2,13 @@
 
 use super::super::analysis::{Access, Class, Doing};
 use super::network::is_address;
-use super::options::{Options, known, options, refused, used};
+use super::options::{Options, Parsed, known, options, refused, used};
 use super::{Arg, Judgement, PathArg};
 
 /// Judges `ps` of procps-ng. It shows the environment of processes for the letter `e` without a dash; and it reads all
 /// its words anew, dashes or not, as letters without a dash if they don't fit together. So values that it may refuse
-/// (the user of `-u`) and mixtures of both kinds are only taken where no letter `e` stands.
+/// (the user of `-u`), options that may not go together, and mixtures of both kinds are only taken where no letter `e`
+/// stands.
 pub(super) fn ps(name: &str, args: &[Arg]) -> Judgement {
     const PS: Options = options(
         "AadefFjlNZcHLmTVwWyMPO:o:C:G:g:U:u:p:q:t:k:s:",
@@ -15,6 +16,7 @@ pub(super) fn ps(name: &str, args: &[Arg]) -> Judgement {
          tty= group= Group= sid= deselect context quick-pid=",
     );
     const LETTERS: &str = "aAfghjlmnrsuvwxXTHLSZc";
+    let args = &columns_apart(args, LETTERS);
     let (plain, dashed): (Vec<&Arg>, Vec<&Arg>) = args.iter().partition(|word| is_letters(word, LETTERS));
     if let (Some(word), false) = (plain.first(), dashed.is_empty() || harmless_beside_letters(&dashed)) {
         return Judgement::Unknown(refused(name, word));
@@ -30,7 +32,9 @@ pub(super) fn ps(name: &str, args: &[Arg]) -> Judgement {
     }
     let chosen = ["u", "U", "g", "G", "t", "s", "user", "User", "tty", "group", "Group", "sid"];
     let unsure = parsed.values(&chosen).any(|value| !is_numbers(value) && !is_root(value));
-    if (unsure || dashed.iter().any(is_old_form)) && args.iter().any(|word| !has_no_e(word)) {
+    if (unsure || !surely_go_together(&parsed) || dashed.iter().any(is_old_form))
+        && args.iter().any(|word| !has_no_e(word))
+    {
         return Judgement::Unknown(format!("{name} may show the environment of processes"));
     }
     let columns = ["o", "O", "format"];
@@ -38,6 +42,74 @@ pub(super) fn ps(name: &str, args: &[Arg]) -> Judgement {
         return Judgement::Unknown(refused(name, column));
     }
     shown()
+}
+
+/// `ps axo pid,comm` with its last letter as a word of its own, and `ps -axo pid,comm`, which is read in the same way.
+fn columns_apart(args: &[Arg], letters: &str) -> Vec<Arg> {
+    let Some((Arg::Literal(first), rest)) = args.split_first() else { return args.to_vec() };
+    let plain = if first.starts_with("-ax") { first.trim_start_matches('-') } else { first };
+    match plain.strip_suffix('o') {
+        Some(before) if !before.is_empty() && before.chars().all(|letter| letters.contains(letter)) => {
+            let apart = [before, "-o"].map(|word| Arg::Literal(word.to_owned()));
+            apart.into_iter().chain(rest.iter().cloned()).collect()
+        }
+        _ => args.to_vec(),
+    }
+}
+
+/// Whether options surely fit together: of those about threads one at most, and none beside a forest.
+fn surely_go_together(parsed: &Parsed) -> bool {
+    const SURE: &[&str] = &[
+        "A",
+        "a",
+        "d",
+        "e",
+        "f",
+        "F",
+        "l",
+        "j",
+        "w",
+        "H",
+        "L",
+        "o",
+        "p",
+        "C",
+        "q",
+        "no-headers",
+        "no-heading",
+        "headers",
+        "forest",
+        "cols",
+        "columns",
+        "width",
+        "rows",
+        "lines",
+        "format",
+        "sort",
+        "pid",
+        "ppid",
+        "quick-pid",
+        "u",
+        "U",
+        "g",
+        "G",
+        "t",
+        "s",
+        "user",
+        "User",
+        "tty",
+        "group",
+        "Group",
+        "sid",
+    ];
+    let threads = parsed.has(&["L", "T"]);
+    let fits = |name: &str| match name {
+        "T" => !parsed.has(&["L", "o", "format"]),
+        "y" => parsed.has(&["l"]),
+        "H" | "forest" => !threads,
+        other => SURE.contains(&other),
+    };
+    parsed.options.iter().all(|option| fits(option.name))
 }
 
 fn shown() -> Judgement {
@@ -188,6 +260,31 @@ mod tests {
             "ps -axe",
             "ps -ef u",
             "ps ewww -p 1",
+        ]);
+        // All words are read anew, as letters without a dash, if they don't go together.
+        ask(&[
+            "ps -eTH",
+            "ps -eT --forest",
+            "ps -T -eH",
+            "ps -eLT",
+            "ps -efT -o args",
+            "ps --deselect -o cmd -ce",
+            "ps -ek pid",
+            "ps -emH",
+            "ps -Tek pid",
+            "ps axeo pid",
+            "ps -axeo pid",
+            "ps axo environ",
+        ]);
+        only_read(&[
+            "ps axo pid,comm",
+            "ps -axo pid,command",
+            "ps axuo pid,user --sort=-rss",
+            "ps -ely",
+            "ps -eT",
+            "ps -TH",
+            "ps -efH",
+            "ps -N -p 1",
         ]);
         ask(&["ps …", "ps *", "ps -u … -e", "ps -eo environ", "ps E", "ps -E"]);
     }
