@@ -145,7 +145,7 @@ fn secrets(parsed: &Parsed) -> Option<&'static str> {
 
 /// A form of output may be read from a file.
 fn written_out(parsed: &Parsed) -> Option<&'static str> {
-    let from_file = |form: &Arg| !matches!(form, Arg::Literal(text) if !text.contains("-file"));
+    let from_file = |form: &Arg| !matches!(form, Arg::Literal(text) if !text.contains("file"));
     parsed.values(&["o", "output"]).any(from_file).then_some("may read the form of its output from a file")
 }
 
@@ -276,6 +276,9 @@ mod tests {
         ask(&[
             "kubectl get pods -o jsonpath-file=x",
             "kubectl get pods -o …",
+            "kubectl get pods -o templatefile=x",
+            "kubectl get pods -otemplatefile --template=x",
+            "kubectl version --output=go-template-file=x",
             "kubectl proxy",
             "kubectl cp a:b c",
             "kubectl port-forward a 1",
