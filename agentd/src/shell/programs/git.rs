@@ -37,12 +37,12 @@ enum Operands {
     Text,
     /// Revisions, then perhaps paths; after `--`, paths.
     Revisions(Access),
+    /// The same; and two paths of which one is outside, or no repository, make it read them as they are.
+    Compared,
     /// A text unless `-e` or `-f` gives it, then revisions or paths; after `--`, paths.
     Pattern,
     /// Paths, perhaps as patterns.
     Paths(Access),
-    /// The last one is a path.
-    LastPath(Access),
 }
 
 const fn command(names: &'static str, options: Options, doing: Doing, operands: Operands) -> Command {
@@ -170,8 +170,12 @@ fn paths(operands: Operands, parsed: &Parsed) -> Vec<PathArg> {
     let (before, after) = parsed.operands.split_at_checked(parsed.before_end).unwrap_or_default();
     match operands {
         Operands::Text => {}
-        Operands::Revisions(access) if parsed.has(&["no-index"]) => {
-            paths.extend(parsed.operands.iter().filter_map(|word| used(word, access)));
+        Operands::Compared if parsed.has(&["no-index"]) => {
+            paths.extend(parsed.operands.iter().filter_map(|word| used(word, Access::Read)));
+        }
+        Operands::Compared => {
+            paths.extend(before.iter().filter_map(|word| of_revision(word, Access::Read).or_else(|| begun(word))));
+            paths.extend(after.iter().map(|word| of_pattern(word, Access::Read)));
         }
         Operands::Revisions(access) => {
             paths.extend(before.iter().filter_map(|word| of_revision(word, access)));
@@ -187,20 +191,22 @@ fn paths(operands: Operands, parsed: &Parsed) -> Vec<PathArg> {
             }
         }
         Operands::Paths(access) => paths.extend(parsed.operands.iter().map(|word| of_pattern(word, access))),
-        Operands::LastPath(access) => {
-            paths.extend(parsed.operands.last().map(|word| PathArg { arg: word.clone(), access }));
-        }
     }
     paths
 }
 
-/// The path in a word that is a revision, such as `HEAD:src`, or that leads out of the folder, so is a path for sure.
+/// The path in a word that is a revision, such as `HEAD:src`, or the word itself: git takes one that names no revision
+/// for a path, also before `--`. Of a word that isn't known to its end, only where it leads out of the folder.
 fn of_revision(word: &Arg, access: Access) -> Option<PathArg> {
     let (Arg::Literal(text) | Arg::One(text) | Arg::Many(text)) = word;
     if text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..") {
         return Some(PathArg { arg: word.clone(), access });
     }
-    let (_, path) = text.trim_start_matches(':').split_once(':').or_else(|| Some(("", text.strip_prefix(':')?)))?;
+    let within = text.trim_start_matches(':').split_once(':').map(|(_, path)| path);
+    let Some(path) = within.or_else(|| text.strip_prefix(':')) else {
+        let whole = matches!(word, Arg::Literal(text) if !text.is_empty());
+        return whole.then(|| PathArg { arg: word.clone(), access });
+    };
     if path.is_empty() || path.starts_with(['/', '(', '!', '^']) || text.contains(['{', '}']) {
         return None;
     }
@@ -210,6 +216,14 @@ fn of_revision(word: &Arg, access: Access) -> Option<PathArg> {
         Arg::Many(_) => Arg::Many(path.to_owned()),
     };
     Some(PathArg { arg, access })
+}
+
+/// A word of which the beginning may be that of a path: no sign of a revision is in it, and it isn't the output of a
+/// command that prints one, which is known to begin with a digit.
+fn begun(word: &Arg) -> Option<PathArg> {
+    let (Arg::One(text) | Arg::Many(text)) = word else { return None };
+    let revision = text == "0" || text.contains(['~', '^', '@', '{', ':']) || text.contains("..");
+    (!revision).then(|| PathArg { arg: word.clone(), access: Access::Read })
 }
 
 /// The path of a pattern that git expands: the folder before its first wildcard, without `:(…)`.
@@ -291,7 +305,13 @@ mod tests {
     #[test]
     fn paths_are_told() {
         assert_eq!(paths("git log -- src ../x"), ["Read src", "Read ../x"]);
-        assert_eq!(paths("git diff HEAD~1..HEAD a"), [""; 0]);
+        assert_eq!(paths("git diff HEAD~1..HEAD a"), ["Read HEAD~1..HEAD", "Read a"]);
+        assert_eq!(paths("git diff .env /dev/null"), ["Read .env", "Read /dev/null"]);
+        assert_eq!(paths("git diff src/* a"), ["Read src/…", "Read a"]);
+        assert_eq!(paths("git diff HEAD~… 0* main..…"), [""; 0]);
+        assert_eq!(paths("git log -p .env"), ["Read .env"]);
+        assert_eq!(paths("git grep --untracked x .env"), ["Read .env"]);
+        assert_eq!(paths("git blame .env HEAD"), ["Read .env", "Read HEAD"]);
         assert_eq!(paths("git diff /etc/passwd ../a"), ["Read /etc/passwd", "Read ../a"]);
         assert_eq!(paths("git show HEAD:.env"), ["Read .env"]);
         assert_eq!(paths("git show :0:.env"), ["Read .env"]);
@@ -300,7 +320,7 @@ mod tests {
         assert_eq!(paths("git show HEAD:…"), [""; 0]);
         assert_eq!(paths("git ls-files src/*.rs"), ["Look src"]);
         assert_eq!(paths("git ls-files :(exclude)*.rs"), ["Look ."]);
-        assert_eq!(paths("git blame HEAD a"), ["Read a"]);
+        assert_eq!(paths("git blame HEAD a"), ["Read HEAD", "Read a"]);
         assert_eq!(paths("git hash-object a b"), ["Read a", "Read b"]);
         assert_eq!(paths("git grep x"), ["Read ."]);
         assert_eq!(paths("git grep -f x -- src"), ["Read x", "Read src"]);
