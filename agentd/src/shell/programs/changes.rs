@@ -15,7 +15,8 @@ pub(super) const PROGRAMS: &[Program] = &[
         options("fiIrRdv", "force interactive? one-file-system preserve-root? recursive dir verbose")
             .edits(Access::Remove),
     ),
-    table("rmdir", options("pv", "ignore-fail-on-non-empty parents verbose").edits(Access::Remove)),
+    // `-p` removes folders above those that are named.
+    table("rmdir", options("v", "ignore-fail-on-non-empty verbose").edits(Access::Remove)),
     table("unlink", options("", "").edits(Access::Remove).at_most(1)),
     code("tee", tee),
     code("cp", |name, args| transfer(CP, Access::Read, name, args)),
@@ -132,6 +133,9 @@ mod tests {
             "cp -l a b",
             "cp --backup a b",
             "cp --parents a/.envrc b",
+            "rmdir -p /w/a/b",
+            "rmdir -vp a",
+            "rmdir --parents a",
             "mv -b a b",
             "ln a b",
         ]);
