@@ -97,7 +97,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     table("locale", options("ack", "all-locales category-name keyword-name")),
     table(
         "lscpu",
-        options("abB?C?cJe?p?sxy", "all online bytes caches? offline json extended? parse? hex physical output-all")
+        options("abB?C?cJe?p?xy", "all online bytes caches? offline json extended? parse? hex physical output-all")
             .at_most(0),
     ),
     table(
@@ -111,6 +111,12 @@ pub(super) const PROGRAMS: &[Program] = &[
     table("lsb_release", options("avidrcs", "all id description release codename short version").at_most(0)),
     code("sysctl", sysctl),
     code("tput", tput),
+    code("hostnamectl", |name, args| {
+        only_words(name, args, &["status", "--static", "--transient", "--pretty", "--no-pager"])
+    }),
+    code("timedatectl", |name, args| {
+        only_words(name, args, &["status", "show", "timesync-status", "list-timezones", "--all", "-a", "--no-pager"])
+    }),
     code("stty", stty),
     code("crontab", crontab),
     code("swapon", swapon),
@@ -168,10 +174,11 @@ fn is_secret(name: &str) -> bool {
     !matches!(name.as_str(), "PWD" | "OLDPWD") && SIGNS.iter().any(|sign| name.contains(sign))
 }
 
-/// `sysctl` shows settings by name; `name=value` sets one, with or without `-w`.
+/// `sysctl` shows settings by name; `name=value` sets one, with or without `-w`. A name is a path below `/proc/sys`.
 fn sysctl(name: &str, args: &[Arg]) -> Judgement {
     const SYSCTL: Options = options("aAnNeXbdr:", "all names values ignore pattern=");
-    let setting = args.iter().find(|word| !matches!(word, Arg::Literal(text) if !text.contains('=')));
+    let setting =
+        args.iter().find(|word| !matches!(word, Arg::Literal(text) if !text.contains('=') && !text.contains("..")));
     match setting {
         Some(word) => Judgement::Unknown(refused(name, word)),
         None => SYSCTL.judge(name, args),
@@ -337,6 +344,9 @@ mod tests {
             "dmesg --clear",
         ]);
         ask(&["pkg-config --log-file=x a", "pkgconf --with-path=x a", "pkg-config …", "ldconfig -n .", "dmesg …"]);
+        only_read(&["hostnamectl", "hostnamectl status", "timedatectl", "timedatectl show --no-pager"]);
+        ask(&["hostnamectl hostname x", "hostnamectl set-hostname x", "timedatectl set-ntp true", "hostnamectl -H x"]);
+        ask(&["sysctl /../../etc/shadow", "sysctl kernel/../../../etc/shadow", "lscpu -sx"]);
         ask(&["sysctl -w a=1", "sysctl a=1", "sysctl -p", "sysctl …", "crontab -r", "crontab x", "swapon /dev/sda1"]);
         ask(&[
             "tput init",
