@@ -13,9 +13,13 @@ pub(super) fn judge(name: &str, args: &[Arg]) -> Judged {
     match (name, words.as_deref()) {
         ("cd", _) => cd(args),
         ("pwd", Some([] | ["-P" | "-L"])) => harmless(),
-        ("command", Some(["-v" | "-V", ..])) | ("type", _) | ("help", _) => harmless(),
+        ("command", _) if matches!(args.first().and_then(literal), Some("-v" | "-V")) => harmless(),
+        ("type", _) | ("help", _) => harmless(),
         ("command" | "builtin", _) => wrapped(args),
         ("kill", Some(["-l" | "-L", ..])) => harmless(),
+        // It is only asked whether the processes are there.
+        ("kill", Some(["-0", rest @ ..])) if rest.iter().all(|id| is_job(id)) => harmless(),
+        ("kill", None) if matches!(args, [Arg::Literal(zero), Arg::One(_)] if zero == "-0") => harmless(),
         ("ulimit", Some(options)) if options.iter().all(|o| limit_shown(o)) => harmless(),
         ("umask", Some([] | ["-S"])) | ("hash", Some([] | ["-r"])) => harmless(),
         // Its redirections stay, which are judged as those of any command.
@@ -40,6 +44,12 @@ pub(super) fn judge(name: &str, args: &[Arg]) -> Judged {
         ("shopt", Some([] | ["-p" | "-s" | "-u" | "-q"])) => harmless(),
         _ => unknown(&format!("`{name}` is not harmless in this form")),
     }
+}
+
+/// Whether a word is the number of a process or names a job.
+fn is_job(word: &str) -> bool {
+    let digits = word.strip_prefix('%').unwrap_or(word);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// `cd`; where it leads is worked out by the walk.
@@ -128,6 +138,7 @@ mod tests {
             "type -a x",
             "help cd",
             "kill -l",
+            "kill -0 12 %1",
             "ulimit -a",
             "ulimit -n",
             "umask",
@@ -163,6 +174,9 @@ mod tests {
         for line in [
             "command -p ls",
             "kill 1",
+            "kill -0 -9 1",
+            "kill -0 a",
+            "kill -0 1 -s",
             "ulimit -n 10",
             "umask 077",
             "hash -p a b",

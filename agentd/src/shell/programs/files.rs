@@ -120,10 +120,10 @@ const LS: Options = options(
 .no_option_harms();
 
 const EZA: Options = options(
-    "1lGxFRTdaAsrDL:hHibBgmnSuU",
+    "1lGxFRTdaAs:rDL:hHibBgmnSuUI:t:",
     "oneline long grid across classify recurse tree level= all almost-all reverse sort= only-dirs group-directories-first \
      git-ignore ignore-glob= binary bytes group header inode modified numeric icons color= colour= no-user no-time \
-     no-permissions no-filesize",
+     no-permissions no-filesize git no-git time= time-style= total-size",
 )
 .lists();
 

@@ -90,7 +90,9 @@ fn ss(name: &str, args: &[Arg]) -> Judgement {
     );
     match SS.parse(name, args) {
         Ok(parsed) => {
-            let fits = |word: &&Arg| matches!(word, Arg::Literal(text) if is_in(FILTERS, text) || is_address(text));
+            let is_plain = |text: &str| is_in(FILTERS, text) || is_address(text);
+            // A filter is one text, in how many words it may stand: `'sport = :80'`.
+            let fits = |word: &&Arg| matches!(word, Arg::Literal(text) if text.split_ascii_whitespace().all(is_plain));
             match parsed.operands.iter().find(|word| !fits(word)) {
                 Some(word) => Judgement::Unknown(format!(
                     "{} may be a name that the network is asked for",
@@ -130,7 +132,7 @@ fn shown() -> Judgement {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{ask, only_read};
+    use super::super::tests::{ask, ask_words, only_read, only_read_words};
 
     #[test]
     fn ip_shows() {
@@ -162,6 +164,8 @@ mod tests {
             "ss dst example.invalid",
         ]);
         ask(&["ss …", "ss *", "ss -N ns", "ss -E"]);
+        only_read_words(&[&["ss", "-ltn", "sport = :3000"], &["ss", "-t", "( dport = :https or dst 192.0.2.0/24 )"]]);
+        ask_words(&[&["ss", "-tn", "dst example.invalid"], &["ss", "-tn", "dst 192.0.2.1", "or dst x"]]);
     }
 
     #[test]

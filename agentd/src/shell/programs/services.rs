@@ -12,7 +12,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     table(
         "journalctl",
         options(
-            "aefkmNqrxS:U:b?u:t:p:g:o:n?F:",
+            "aefkmNqrxS:U:b?u:t:p:g:o:n?F:#",
             "system user merge since= until= boot? unit= user-unit= identifier= priority= facility= grep= \
              case-sensitive? dmesg output= output-fields= lines? reverse show-cursor utc catalog no-hostname no-full \
              full all follow no-tail quiet no-pager pager-end fields field= list-boots disk-usage header list-catalog \
@@ -197,6 +197,7 @@ mod tests {
             "journalctl -n50 -f",
             "journalctl --since today -p err",
             "journalctl -b",
+            "journalctl -b -1 -p err",
             "journalctl _PID=1",
             "dpkg-query -W",
             "dpkg-query -L bash",

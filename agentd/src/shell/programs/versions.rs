@@ -17,7 +17,7 @@ const LONG: &str = "ag as autoconf automake awk bash bat bison bun bzip2 c++ cc 
                     cpp ctags curl dash delta docker emacs env fd fdfind find fish flex fzf g++ gawk gcc gdb ghc git grep \
                     egrep fgrep guile gzip htop hyperfine jq julia just ld less lldb lua luajit make gmake man mawk meson \
                     mysql nano nice ninja node nohup npm nvim ocaml openssl parallel patch perl php pkg-config \
-                    protoc python python2 python3 redis-cli redis-server rg rpm rsync ruby ruff sed sh shellcheck socat \
+                    protoc psql python python2 python3 redis-cli redis-server rg rpm rsync ruby ruff sed sh shellcheck socat \
                     sqlite3 stdbuf strace swift systemctl tar timeout tmux tsc uv valgrind vi vim watch wget xargs xz yq \
                     zig zsh zstd";
 

@@ -23,7 +23,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command("name-rev", NAME_REV, Doing::Other, Operands::Text),
     command("check-ref-format", options("", "branch allow-onelevel normalize"), Doing::Other, Operands::Text),
     command("remote", options("v", "verbose").at_most(0), Doing::Other, Operands::Text),
-    command("remote show", options("", "").at_most(0), Doing::Other, Operands::Text),
+    command("remote show", options("n", ""), Doing::Other, Operands::Text).unless(remote_show),
     command("remote get-url", options("", "push all"), Doing::Other, Operands::Text),
     command("ls-remote", options("q", "get-url quiet").options_first(), Doing::Other, Operands::Text).unless(ls_remote),
     command("worktree list", options("vz", "verbose porcelain"), Doing::Other, Operands::Text),
@@ -57,6 +57,11 @@ const TAG: Options = options(
 fn tag(parsed: &Parsed) -> Option<&'static str> {
     let lists = ["l", "list", "n", "contains", "no-contains", "merged", "no-merged", "points-at"];
     (!parsed.operands.is_empty() && !parsed.has(&lists)).then_some("with a name makes a tag unless it is to list")
+}
+
+/// With `-n`, what is known of a remote is shown and it isn't asked.
+fn remote_show(parsed: &Parsed) -> Option<&'static str> {
+    (!parsed.operands.is_empty() && !parsed.has(&["n"])).then_some("without -n asks the network")
 }
 
 /// Only the address is shown; the remote isn't asked.
@@ -171,6 +176,8 @@ mod tests {
         ]);
         only_read(&[
             "git remote get-url origin",
+            "git remote show -n origin",
+            "git remote show",
             "git worktree list",
             "git notes",
             "git notes show HEAD",
