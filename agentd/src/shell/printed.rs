@@ -12,7 +12,7 @@ pub(super) enum Kind {
     /// Names of files in the past of a repository, or names of which it isn't asked whether they are plain: any text
     /// without a `..` that leads out of a folder only where it is taken apart at a blank.
     Past,
-    /// At most one word that begins with a digit or a letter and holds neither blanks nor wildcards.
+    /// Words that begin with a digit or a letter and hold neither blanks nor wildcards.
     Revision,
     /// Whole numbers.
     Numbers,
@@ -328,14 +328,11 @@ fn printed_by_git(words: &[&str], cwd: &str) -> Option<Output> {
                 .then(|| Output::short(Kind::Revision, true))
         }
         ["merge-base", rest @ ..] => (rest.len() == 2 && only(rest, &[])).then(|| Output::short(Kind::Revision, true)),
-        ["rev-list" | "log", rest @ ..] => {
-            let one: &[&str] = &["-1", "-n1", "--max-count=1"];
+        ["rev-list", rest @ ..] => hashes(rest, &[]),
+        ["log", rest @ ..] => {
             let formats: &[&str] =
                 &["--format=%H", "--format=%h", "--pretty=%H", "--pretty=format:%H", "--pretty=format:%h"];
-            let counted = rest.iter().any(|word| one.contains(word)) || rest.windows(2).any(|pair| pair == ["-n", "1"]);
-            let hashes = words.first() == Some(&"rev-list") || rest.iter().any(|word| formats.contains(word));
-            let known = [one, if words.first() == Some(&"log") { formats } else { &[] }, &["-n"]].concat();
-            (counted && hashes && only(rest, &known)).then(|| Output::short(Kind::Revision, true))
+            rest.iter().any(|word| formats.contains(word)).then(|| hashes(rest, formats)).flatten()
         }
         _ => None,
     }
@@ -362,6 +359,25 @@ fn changed(rest: &[&str]) -> Option<Output> {
     };
     let found = if plain && held { Output { tracked: Tracked::All, ..Output::names(".", "") } } else { Output::past() };
     Some(found)
+}
+
+/// Names of commits, of which these options are only those that choose.
+fn hashes(words: &[&str], formats: &[&str]) -> Option<Output> {
+    const CHOOSING: &[&str] = &["-n", "--", "--all", "--reverse", "--no-merges", "--merges", "--first-parent"];
+    const VALUED: &[&str] = &["--since", "--until", "--after", "--before", "--author", "--grep", "--max-count"];
+    let one = |word: &&&str| matches!(**word, "-1" | "-n1" | "--max-count=1");
+    let chooses = |word: &&str| {
+        let name = word.split_once('=').map(|(name, _)| name);
+        CHOOSING.contains(word) || is_count(word) || name.is_some_and(|name| VALUED.contains(&name))
+    };
+    let known = |word: &&str| !word.starts_with('-') || chooses(word) || formats.contains(word);
+    // Of several counts the last one is obeyed.
+    let counts =
+        words.iter().filter(|word| word.starts_with('-') && (is_count(word) || word.starts_with("--max-count")));
+    let pairs = words.windows(2).filter(|pair| pair.first() == Some(&"-n"));
+    let is_one = counts.clone().count() + pairs.clone().count() == 1
+        && (counts.clone().any(|word| one(&word)) || pairs.clone().any(|pair| pair == ["-n", "1"]));
+    words.iter().all(known).then(|| Output::short(Kind::Revision, is_one))
 }
 
 /// `git ls-files`, which names files from the current folder on.

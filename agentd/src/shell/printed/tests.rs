@@ -69,7 +69,7 @@ fn commands_that_print_names() {
 
 /// Whether a line only reads, and only what is in the folder of the session.
 fn reads_inside(analysis: &Analysis) -> bool {
-    let inside = |path: &str| path.starts_with("/w/project") && !path.contains("..");
+    let inside = |path: &str| path.starts_with("/w/project") && path.split('/').all(|part| part != "..");
     let known = |used: &PathUse| used.access == Access::Look || used.path.as_deref().is_some_and(inside);
     analysis.is_read_only() && analysis.commands.iter().all(|command| command.paths.iter().all(known))
 }
@@ -110,6 +110,9 @@ fn names_that_a_command_prints_are_followed_to_who_reads_them() {
         "for i in $(seq 1 3); do git log --skip=$i -1; done",
         "git show $(git rev-list -n 1 HEAD)",
         "git show $(git log -1 --format=%H)",
+        "git show $(git rev-list -n 1 -n 2 HEAD)",
+        "for c in $(git rev-list -5 main..HEAD); do git show --stat $c; done",
+        "for c in $(git log --reverse --format=%h --since=yesterday -- src); do git diff --stat $c^ $c; done",
         "base=$(git merge-base main HEAD); git diff --stat \"$base\"",
         "git diff --name-only \"$(git merge-base HEAD main)\"",
         "git ls-files | xargs -I{} grep -c foo {}",
