@@ -22,6 +22,7 @@ pub(super) struct Options {
     dashes_end: bool,
     no_option_harms: bool,
     dashed_values: bool,
+    dashed_values_of: &'static [&'static str],
     instead_of_text: &'static [&'static str],
     more: Option<&'static Options>,
 }
@@ -81,6 +82,7 @@ pub(super) const fn options(short: &'static str, long: &'static str) -> Options 
         dashes_end: true,
         no_option_harms: false,
         dashed_values: true,
+        dashed_values_of: &[],
         instead_of_text: &[],
         more: None,
     }
@@ -175,6 +177,12 @@ impl Options {
         self
     }
 
+    /// As [`Self::no_dashed_values`], but for the values of these options.
+    pub(super) const fn dashed_values_of(mut self, options: &'static [&'static str]) -> Self {
+        self.dashed_values_of = options;
+        self.no_dashed_values()
+    }
+
     /// Judges a use of `name`.
     pub(super) fn judge(&self, name: &str, args: &[Arg]) -> Judgement {
         if let [Arg::Literal(only)] = args
@@ -242,7 +250,9 @@ impl Options {
                 if let Some(Arg::Many(_)) = value {
                     self.anything(name, &shown(word), parsed)?;
                 }
-                if let Some(value) = value.as_ref().filter(|value| !self.dashed_values && !is_operand(value)) {
+                let dashed = |found: &Found| self.dashed_values || self.dashed_values_of.contains(&found.name);
+                let may_be_dashed = parsed.options.last().is_some_and(dashed);
+                if let Some(value) = value.as_ref().filter(|value| !may_be_dashed && !is_operand(value)) {
                     return Err(refused(name, value));
                 }
                 parsed.value(takes, value);

@@ -6,7 +6,8 @@ use super::{Arg, Judgement, Program, code, table};
 
 /// From the manuals of GNU grep 3.11, ripgrep 15, the silver searcher 2.2 and fd 10. Left out: ripgrep's `--pre`,
 /// `--hostname-bin` and `--search-zip`, which run programs, the silver searcher's `--pager`, fd's `--exec` and
-/// `--list-details`. `ack` is missing since it obeys a file of the folder.
+/// `--list-details`. `ack` is missing since it obeys a file of the folder. ripgrep 13 and fd don't take a word with a dash
+/// for a value but where one makes sense, and then run without it: `rg --engine --pre=./x foo`.
 pub(super) const PROGRAMS: &[Program] = &[
     code("grep egrep fgrep ggrep", grep),
     table(
@@ -33,7 +34,8 @@ pub(super) const PROGRAMS: &[Program] = &[
              trace trim type= type-add= type-clear= type-list type-not= unicode unrestricted vimgrep with-filename \
              word-regexp",
         )
-        .searches(&["e", "f", "regexp", "file", "files", "type-list"], Some(".")),
+        .searches(&["e", "f", "regexp", "file", "files", "type-list"], Some("."))
+        .dashed_values_of(&["e", "regexp", "r", "replace"]),
     ),
     table(
         "ag",
@@ -61,7 +63,8 @@ pub(super) const PROGRAMS: &[Program] = &[
              one-file-system mount owner= path-separator= print0 prune quiet regex \
              search-path=@ show-errors size= strip-cwd-prefix? threads= type= unrestricted xdev",
         )
-        .finds(Some(".")),
+        .finds(Some("."))
+        .dashed_values_of(&["S", "size"]),
     ),
 ];
 
@@ -152,7 +155,11 @@ mod tests {
             "rg …",
             "rg -g *",
             "rg --pr x",
+            "rg --engine --pre=./pwn.sh foo",
+            "rg --color --pre=./pwn.sh foo",
+            "rg --engine … foo",
         ]);
+        only_read(&["rg -e -> src", "rg -e --pre=x src", "rg foo -r -", "rg --regexp … src"]);
         assert_eq!(paths("rg foo"), ["Read ."]);
         assert_eq!(paths("rg foo a b"), ["Read a", "Read b"]);
         assert_eq!(paths("rg --files a"), ["Read a"]);
@@ -163,7 +170,7 @@ mod tests {
     fn other_searches() {
         only_read(&["ag foo", "ag -l foo src", "ag -g x"]);
         ask(&["ag --pager less foo", "ag --pager=x foo", "ag foo *", "ag -z foo", "ack foo", "zgrep foo a"]);
-        only_read(&["fd", "fd x", "fd -e rs . src", "fd -HI -tf x", "fd --changed-within 1d", "fd -1 x"]);
+        only_read(&["fd", "fd x", "fd -e rs . src", "fd -HI -tf x", "fd --changed-within 1d", "fd -S -10k", "fd -1 x"]);
         ask(&[
             "fd -x rm",
             "fd x -X rm",
@@ -173,6 +180,8 @@ mod tests {
             "fd *",
             "fd x …",
             "fd -l",
+            "fd --color -x rm",
+            "fd --color … rm",
             "fd --base-directory / x",
         ]);
         assert_eq!(paths("fd x src"), ["Look src"]);
