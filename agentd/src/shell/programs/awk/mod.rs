@@ -13,7 +13,7 @@ pub(super) const PROGRAMS: &[Program] = &[code("awk gawk mawk nawk original-awk"
 /// Without those that name a program file or a library, or write a profile.
 const OPTIONS: Options = options(
     "F:v:bcCkMnNOPrsSt",
-    "field-separator= assign= characters-as-bytes traditional csv bignum non-decimal-data use-lc-numeric optimize \
+    "field-separator? assign? characters-as-bytes traditional csv bignum non-decimal-data use-lc-numeric optimize \
      posix re-interval no-optimize sandbox lint-old",
 )
 .options_first();
@@ -35,6 +35,9 @@ fn judged(name: &str, args: &[Arg]) -> Result<Vec<PathArg>, String> {
         return Ok(Vec::new());
     }
     let parsed = OPTIONS.parse(name, args)?;
+    if let Some(word) = args.iter().take(args.len() - parsed.operands.len()).find(|word| is_passed_over(word)) {
+        return Err(format!("{}: its value may be taken for the program", refused(name, word)));
+    }
     let Some((program, operands)) = parsed.operands.split_first() else {
         return Err(format!("{name} without a program is not known to be harmless"));
     };
@@ -50,6 +53,15 @@ fn judged(name: &str, args: &[Arg]) -> Result<Vec<PathArg>, String> {
         }
     }
     Ok(paths)
+}
+
+/// Whether a word takes a value from the next one in a form that only gawk knows: others pass over the word.
+fn is_passed_over(word: &Arg) -> bool {
+    let (Arg::Literal(text) | Arg::One(text) | Arg::Many(text)) = word;
+    match text.strip_prefix("--") {
+        Some(long) => matches!(long, "field-separator" | "assign"),
+        None => text.strip_prefix('-').and_then(|letters| letters.find(['v', 'F'])).is_some_and(|at| at > 0),
+    }
 }
 
 /// Whether gawk may take the word for `/inet/tcp/…`, which it connects to, also as a file operand. Whether a word of
@@ -124,6 +136,11 @@ mod tests {
             // An empty value would be the next word.
             &["awk", "-F…", "{print}", "system(1)"],
             &["awk", "-v", "*", "1"],
+            // The one true awk passes over words that it doesn't know, and takes the next one for the program.
+            &["awk", "-nv", "BEGIN{system(1)}", "{print}"],
+            &["awk", "-bF", "BEGIN{system(1)}", "{print}"],
+            &["original-awk", "--assign", "BEGIN{system(1)}", "{print}"],
+            &["gawk", "--field-separator", "BEGIN{system(1)}", "{print}"],
             &["gawk", "1", "/inet/tcp/0/192.0.2.1/80"],
             &["awk", "1", "/in…"],
             &["awk", "BEGIN{system(\"touch pwn\")}"],
