@@ -90,6 +90,8 @@ pub struct PathUse {
     pub pattern: Option<String>,
     /// Whether what is below `path` surely is no link.
     pub solid: bool,
+    /// Whether links below it are followed, if it is a folder.
+    pub follows: bool,
 }
 
 /// What is done to a path.

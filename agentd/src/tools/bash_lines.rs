@@ -166,15 +166,18 @@ fn command_part(command: &Command, context: &ToolContext) -> CommandUse {
     part
 }
 
-/// What a pattern, or another command that names files, makes a command read or write by the links among these. Removing
-/// a link removes nothing else.
+/// What a pattern, or another command that names files, makes a command read or write by the links among these, or what
+/// it reads by the links below a folder. Removing a link removes nothing else.
 fn follow_links(part: &mut CommandUse, used: &PathUse, file: &FileUse, context: &ToolContext) {
-    if !used.below || used.solid || used.access == Access::Remove {
+    let named = used.below && !used.solid && used.access != Access::Remove;
+    // Where only names are looked at, links that are followed lead to names.
+    let followed = used.follows && used.access == Access::Read;
+    if !named && !followed {
         return;
     }
     let found = match &used.pattern {
-        Some(pattern) => links(&file.real, pattern),
-        None => all_links(&file.real, |real| is_inside(real, context)),
+        Some(pattern) if !followed => links(&file.real, pattern),
+        _ => all_links(&file.real, |real| is_inside(real, context)),
     };
     match found {
         Ok(links) => {

@@ -131,7 +131,7 @@ fn looks(paths: Vec<PathArg>) -> Judged {
 }
 
 fn looked_at(arg: &Arg) -> PathArg {
-    PathArg { arg: arg.clone(), access: Access::Look }
+    PathArg::new(arg.clone(), Access::Look)
 }
 
 fn unknown(why: &str) -> Judged {

@@ -95,8 +95,7 @@ fn judge(name: &str, args: &[Arg]) -> Judgement {
         Ok(starts) => starts,
         Err(why) => return Judgement::Unknown(why),
     };
-    let mut paths: Vec<PathArg> =
-        starts.iter().map(|start| PathArg { arg: start.clone(), access: Access::Look }).collect();
+    let mut paths: Vec<PathArg> = starts.iter().map(|start| PathArg::new(start.clone(), Access::Look)).collect();
     paths.append(&mut line.paths);
     let does = Known { class: Class::ReadOnly, doing: Doing::Search, paths };
     match line.runs {

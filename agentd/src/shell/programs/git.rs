@@ -187,7 +187,7 @@ fn paths(operands: Operands, parsed: &Parsed) -> Vec<PathArg> {
             paths.extend(before.iter().filter_map(|word| of_revision(word, Access::Read)));
             paths.extend(after.iter().map(|word| of_pattern(word, Access::Read)));
             if paths.is_empty() {
-                paths.push(PathArg { arg: Arg::Literal(".".to_owned()), access: Access::Read });
+                paths.push(PathArg::new(Arg::Literal(".".to_owned()), Access::Read));
             }
         }
         Operands::Paths(access) => paths.extend(parsed.operands.iter().map(|word| of_pattern(word, access))),
@@ -200,12 +200,12 @@ fn paths(operands: Operands, parsed: &Parsed) -> Vec<PathArg> {
 fn of_revision(word: &Arg, access: Access) -> Option<PathArg> {
     let (Arg::Literal(text) | Arg::One(text) | Arg::Many(text)) = word;
     if text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..") {
-        return Some(PathArg { arg: word.clone(), access });
+        return Some(PathArg::new(word.clone(), access));
     }
     let within = text.trim_start_matches(':').split_once(':').map(|(_, path)| path);
     let Some(path) = within.or_else(|| text.strip_prefix(':')) else {
         let whole = matches!(word, Arg::Literal(text) if !text.is_empty());
-        return whole.then(|| PathArg { arg: word.clone(), access });
+        return whole.then(|| PathArg::new(word.clone(), access));
     };
     if path.is_empty() || path.starts_with(['/', '(', '!', '^']) || text.contains(['{', '}']) {
         return None;
@@ -215,7 +215,7 @@ fn of_revision(word: &Arg, access: Access) -> Option<PathArg> {
         Arg::One(_) => Arg::One(path.to_owned()),
         Arg::Many(_) => Arg::Many(path.to_owned()),
     };
-    Some(PathArg { arg, access })
+    Some(PathArg::new(arg, access))
 }
 
 /// A word of which the beginning may be that of a path: no sign of a revision is in it, and it isn't the output of a
@@ -223,12 +223,12 @@ fn of_revision(word: &Arg, access: Access) -> Option<PathArg> {
 fn begun(word: &Arg) -> Option<PathArg> {
     let (Arg::One(text) | Arg::Many(text)) = word else { return None };
     let revision = text == "0" || text.contains(['~', '^', '@', '{', ':']) || text.contains("..");
-    (!revision).then(|| PathArg { arg: word.clone(), access: Access::Read })
+    (!revision).then(|| PathArg::new(word.clone(), Access::Read))
 }
 
 /// The path of a pattern that git expands: the folder before its first wildcard, without `:(…)`.
 fn of_pattern(word: &Arg, access: Access) -> PathArg {
-    let Arg::Literal(text) = word else { return PathArg { arg: word.clone(), access } };
+    let Arg::Literal(text) = word else { return PathArg::new(word.clone(), access) };
     let plain = match text.strip_prefix(":(") {
         Some(magic) => magic.split_once(')').map_or("", |(_, path)| path),
         None if text.starts_with(':') => text.trim_start_matches([':', '!', '^', '/']),
@@ -241,7 +241,7 @@ fn of_pattern(word: &Arg, access: Access) -> PathArg {
         None => plain,
     };
     let folder = if folder.is_empty() && !plain.starts_with('/') { "." } else { folder };
-    PathArg { arg: Arg::Literal(folder.to_owned()), access }
+    PathArg::new(Arg::Literal(folder.to_owned()), access)
 }
 
 #[cfg(test)]

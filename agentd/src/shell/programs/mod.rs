@@ -74,6 +74,15 @@ pub struct PathArg {
     pub arg: Arg,
     /// What is done to it.
     pub access: Access,
+    /// Whether links below it are followed, if it is a folder.
+    pub follows: bool,
+}
+
+impl PathArg {
+    /// A path whose links below are not followed.
+    pub fn new(arg: Arg, access: Access) -> Self {
+        Self { arg, access, follows: false }
+    }
 }
 
 /// Programs that take the same words, and which uses of them are harmless.

@@ -21,6 +21,7 @@ pub(super) struct Options {
     permutes: bool,
     dashes_end: bool,
     no_option_harms: bool,
+    follows: Follows,
     dashed_values: bool,
     dashed_values_of: &'static [&'static str],
     instead_of_text: &'static [&'static str],
@@ -36,6 +37,15 @@ enum Operands {
     Paths(Access, Option<&'static str>),
     /// A text, then paths; without any, this one.
     TextThenPaths(Access, Option<&'static str>),
+}
+
+/// When a program follows the links below a folder that it reads.
+#[derive(Debug, Clone, Copy)]
+enum Follows {
+    /// With one of these options.
+    With(&'static [&'static str]),
+    /// Always but with one of these.
+    Without(&'static [&'static str]),
 }
 
 /// Words as the program reads them.
@@ -81,6 +91,7 @@ pub(super) const fn options(short: &'static str, long: &'static str) -> Options 
         permutes: true,
         dashes_end: true,
         no_option_harms: false,
+        follows: Follows::With(&[]),
         dashed_values: true,
         dashed_values_of: &[],
         instead_of_text: &[],
@@ -123,6 +134,18 @@ impl Options {
     pub(super) const fn finds(mut self, default: Option<&'static str>) -> Self {
         self.operands = Operands::TextThenPaths(Access::Look, default);
         self.doing = Doing::Search;
+        self
+    }
+
+    /// With one of these options the links below a folder are followed.
+    pub(super) const fn follows_with(mut self, options: &'static [&'static str]) -> Self {
+        self.follows = Follows::With(options);
+        self
+    }
+
+    /// The links below a folder are followed, but with one of these options.
+    pub(super) const fn follows_without(mut self, options: &'static [&'static str]) -> Self {
+        self.follows = Follows::Without(options);
         self
     }
 
@@ -384,11 +407,21 @@ impl Options {
         });
         let skipped = if is_text { skipped } else { 0 };
         let operands = parsed.operands.get(skipped..).unwrap_or_default();
-        paths.extend(operands.iter().filter_map(|operand| used(operand, access)));
+        let follows = self.follows_links(parsed);
+        let of = |operand: &Arg| used(operand, access).map(|path| PathArg { follows, ..path });
+        paths.extend(operands.iter().filter_map(of));
         if let Some(default) = default.filter(|_| operands.is_empty()) {
-            paths.extend(used(&Arg::Literal(default.to_owned()), access));
+            paths.extend(of(&Arg::Literal(default.to_owned())));
         }
         paths
+    }
+
+    /// Whether links below folders are followed.
+    pub(super) fn follows_links(&self, parsed: &Parsed) -> bool {
+        match self.follows {
+            Follows::With(options) => parsed.has(options),
+            Follows::Without(options) => !parsed.has(options),
+        }
     }
 }
 
@@ -426,7 +459,7 @@ pub(super) fn refused(name: &str, word: &Arg) -> String {
 /// A path that is used so; none for standard input.
 pub(super) fn used(arg: &Arg, access: Access) -> Option<PathArg> {
     let stdin = access <= Access::Read && matches!(arg, Arg::Literal(text) if text == "-");
-    (!stdin).then(|| PathArg { arg: arg.clone(), access })
+    (!stdin).then(|| PathArg::new(arg.clone(), access))
 }
 
 /// A word as a sentence names it.

@@ -1,8 +1,8 @@
 //! Programs that look for text or files: `grep`, `rg`, `ag`, `fd`. Called by the dispatch.
 
 use super::super::analysis::{Access, Class, Doing};
-use super::options::{Options, known, options, used};
-use super::{Arg, Judgement, Program, code, table};
+use super::options::{Options, known, options};
+use super::{Arg, Judgement, PathArg, Program, code, table};
 
 /// From the manuals of GNU grep 3.11, ripgrep 15, the silver searcher 2.2 and fd 10. Left out: ripgrep's `--pre`,
 /// `--hostname-bin` and `--search-zip`, which run programs, the silver searcher's `--pager`, fd's `--exec` and
@@ -35,7 +35,8 @@ pub(super) const PROGRAMS: &[Program] = &[
              word-regexp",
         )
         .searches(&["e", "f", "regexp", "file", "files", "type-list"], Some("."))
-        .dashed_values_of(&["e", "regexp", "r", "replace"]),
+        .dashed_values_of(&["e", "regexp", "r", "replace"])
+        .follows_with(&["L", "follow"]),
     ),
     table(
         "ag",
@@ -49,7 +50,8 @@ pub(super) const PROGRAMS: &[Program] = &[
              only-matching parallel passthrough passthru path-to-ignore=@ print-all-files print-long-lines recurse \
              silent skip-vcs-ignores smart-case stats stats-only unrestricted vimgrep width= word-regexp",
         )
-        .searches(&["g", "filename-pattern"], Some(".")),
+        .searches(&["g", "filename-pattern"], Some("."))
+        .follows_with(&["f", "follow"]),
     ),
     table(
         "fd fdfind",
@@ -79,6 +81,7 @@ const GREP: Options = options(
      with-filename word-regexp",
 )
 .searches(PATTERN_OPTIONS, None)
+.follows_with(&["R", "dereference-recursive"])
 .no_option_harms();
 
 /// With one of these, every operand is a file.
@@ -93,7 +96,8 @@ fn grep(name: &str, args: &[Arg]) -> Judgement {
     let recursive = parsed.has(&["r", "R", "recursive", "dereference-recursive"]);
     let patterns = usize::from(!parsed.has(PATTERN_OPTIONS));
     if recursive && parsed.operands.len() <= patterns {
-        paths.extend(used(&Arg::Literal(".".to_owned()), Access::Read));
+        let follows = GREP.follows_links(&parsed);
+        paths.push(PathArg { follows, ..PathArg::new(Arg::Literal(".".to_owned()), Access::Read) });
     }
     known(Class::ReadOnly, Doing::Search, paths)
 }

@@ -172,7 +172,8 @@ pub(super) const PROGRAMS: &[Program] = &[
              changed-group-format= unchanged-group-format= line-format= old-line-format= new-line-format= \
              unchanged-line-format= minimal horizon-lines= speed-large-files color? palette=",
         )
-        .reads(),
+        .reads()
+        .follows_without(&["no-dereference"]),
     ),
     table(
         "diff3",

@@ -23,6 +23,11 @@ impl Walk<'_> {
 
     /// The uses that a path of a command stands for: one for each folder in which the shell may be.
     pub(super) fn uses_of(&self, words: &[Expanded], path: &PathArg) -> Vec<PathUse> {
+        let follows = path.follows;
+        self.uses_alike(words, path).into_iter().map(|used| PathUse { follows, ..used }).collect()
+    }
+
+    fn uses_alike(&self, words: &[Expanded], path: &PathArg) -> Vec<PathUse> {
         // Of words that are known no better than one another, it isn't known which one the path is.
         let alike = || words.iter().filter(|word| word.is(&path.arg));
         let word = alike().next();
@@ -48,7 +53,7 @@ impl Walk<'_> {
             let from = below.map_or(0, str::len);
             let pattern = word.pattern.as_ref().filter(|_| below.is_some()).and_then(|pattern| pattern.get(from..));
             let (pattern, text) = (pattern.map(str::to_owned), text.to_owned());
-            PathUse { path, below: below.is_some(), access, text, pattern, solid: *solid }
+            PathUse { path, below: below.is_some(), access, text, pattern, solid: *solid, follows: false }
         };
         let (start, below) = match arg {
             Arg::Literal(path) => (path.as_str(), None),

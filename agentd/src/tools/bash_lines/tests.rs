@@ -28,7 +28,7 @@ fn command(text: &str, class: Class, paths: Vec<PathUse>) -> Command {
 
 fn path(path: &Path, access: Access) -> PathUse {
     let text = path.to_str().unwrap().to_owned();
-    PathUse { path: Some(text.clone()), below: false, access, text, pattern: None, solid: false }
+    PathUse { path: Some(text.clone()), below: false, access, text, pattern: None, solid: false, follows: false }
 }
 
 fn line_of(given: Vec<Command>) -> (String, Analysis) {
@@ -332,5 +332,45 @@ fn links_among_the_files_that_a_line_finds_are_followed() {
     ] {
         let wanted = if line.contains("maxdepth") { Ask } else { Allow };
         assert_eq!(verdict(line), wanted, "{line}");
+    }
+}
+
+/// Programs that go through a folder read outside of it by the links there, if they follow them.
+#[test]
+fn links_below_a_folder_count_where_they_are_followed() {
+    use std::os::unix::fs::symlink;
+    let scratch = Scratch::new();
+    for name in ["src/deep/x", "plain/a", "plain/b/c"] {
+        scratch.write(name, "");
+    }
+    symlink("/home/u/secret", scratch.path("src/deep/link")).unwrap();
+    symlink("b", scratch.path("plain/inside")).unwrap();
+    let context = scratch.context();
+    let bash = crate::tools::bash::Bash::default();
+    let verdict = |line: &str| crate::tools::testing::decided(&bash, &json!({"command": line}), &context).verdict;
+    for line in [
+        "grep -R x .",
+        "grep -R x",
+        "grep --dereference-recursive -n x src",
+        "grep -nR x sr*",
+        "rg -L x",
+        "rg --follow x src",
+        "ag -f x src",
+        "diff -r src plain",
+        "diff src/deep plain",
+    ] {
+        assert_eq!(verdict(line), Ask, "{line}");
+    }
+    for line in [
+        "grep -r x .",
+        "grep -R x plain",
+        "rg x",
+        "rg -L x plain",
+        "diff -r --no-dereference src plain",
+        "diff -r plain plain",
+        "du -sL src",
+        "ls -LR src",
+    ] {
+        assert_eq!(verdict(line), Allow, "{line}");
     }
 }

@@ -31,10 +31,8 @@ fn judged(name: &str, args: &[Arg]) -> Result<Judgement, String> {
         return Ok(known(Class::ReadOnly, Doing::Other, Vec::new()));
     }
     let (script, files) = script_of(name, &parsed)?;
-    let mut paths: Vec<PathArg> = script::files_read(&script)?
-        .into_iter()
-        .map(|path| PathArg { arg: Arg::Literal(path), access: Access::Read })
-        .collect();
+    let mut paths: Vec<PathArg> =
+        script::files_read(&script)?.into_iter().map(|path| PathArg::new(Arg::Literal(path), Access::Read)).collect();
     if parsed.has(&["i", "in-place"]) {
         paths.extend(edited(&parsed, files)?);
         return Ok(known(Class::Edits, Doing::Other, paths));
@@ -66,13 +64,13 @@ fn script_of<'a>(name: &str, parsed: &'a Parsed) -> Result<(String, &'a [Arg]), 
 fn edited(parsed: &Parsed, files: &[Arg]) -> Result<Vec<PathArg>, String> {
     let mut written = Vec::new();
     for file in files {
-        written.push(PathArg { arg: file.clone(), access: Access::Write });
+        written.push(PathArg::new(file.clone(), Access::Write));
         for suffix in parsed.values(&["i", "in-place"]) {
             let backup = match (suffix, file) {
                 (Arg::Literal(suffix), file) if is_plain_suffix(suffix) => with_suffix(file, suffix),
                 _ => return Err(format!("sed -i{} may write its backup anywhere", shown(suffix))),
             };
-            written.push(PathArg { arg: backup, access: Access::Write });
+            written.push(PathArg::new(backup, Access::Write));
         }
     }
     Ok(written)
