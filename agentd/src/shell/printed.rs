@@ -22,8 +22,8 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Words {
     pub kind: Kind,
-    /// How each of them begins. Names that may begin in any way, but lead below the current folder, begin with `./`
-    /// here: what they name is the same, and none is an option if they are plain.
+    /// How each of them begins. Names that may begin in any way lead below the current folder. That none of them is an
+    /// option there now is not enough for a program that options harm, as with a pattern that names files.
     pub prefix: String,
     /// Whether there is at most one.
     pub one: bool,
@@ -76,9 +76,7 @@ impl Output {
 
     /// Its words for whoever takes it apart at blanks.
     pub fn words(&self) -> Words {
-        let bare = self.kind == Kind::Names && self.prefix.is_empty();
-        let prefix = if bare { "./".to_owned() } else { self.prefix.clone() };
-        Words { kind: self.kind, prefix, one: self.one, sure: false }
+        Words { kind: self.kind, prefix: self.prefix.clone(), one: self.one, sure: false }
     }
 }
 

@@ -46,7 +46,9 @@ pub(super) fn foreign_program(analysis: &Analysis, context: &ToolContext) -> Opt
 /// The program, and those that it runs or that run it: each of the command's texts begins with one, or with an assignment
 /// before it.
 fn names_of(command: &Command) -> impl Iterator<Item = &str> {
-    let runs = command.forms.iter().filter_map(|form| form.split(' ').find(|word| !is_assignment(word)));
+    // Without a program it only sets variables.
+    let forms = command.program.iter().flat_map(|_| &command.forms);
+    let runs = forms.filter_map(|form| form.split(' ').find(|word| !is_assignment(word)));
     command.program.as_deref().into_iter().chain(runs)
 }
 

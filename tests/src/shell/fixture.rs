@@ -19,18 +19,31 @@ impl Default for Fixture {
 }
 
 impl Fixture {
-    /// Makes it.
+    /// Makes it, with names that want to be options and commands.
     ///
     /// # Panics
     /// If bash or git are missing.
     #[must_use]
     pub fn new() -> Self {
+        Self::made(&[])
+    }
+
+    /// Makes it with the names that a repository has.
+    ///
+    /// # Panics
+    /// If bash or git are missing.
+    #[must_use]
+    pub fn plain() -> Self {
+        Self::made(&["bash", "plain"])
+    }
+
+    fn made(words: &[&str]) -> Self {
         let dir = tempfile::Builder::new().prefix("agentd-lines-").tempdir().expect("a temporary folder");
         let fixture = Self { dir };
         let work = fixture.path();
         std::fs::create_dir(&work).expect("a folder in the temporary folder");
         let mut make = Command::new("bash");
-        make.args(["-c", SCRIPT]).current_dir(&work).env_clear();
+        make.args(["-c", SCRIPT]).args(words).current_dir(&work).env_clear();
         make.envs([("PATH", super::sandbox::PATH), ("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")]);
         make.envs([("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z"), ("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z")]);
         let output = make.stdin(Stdio::null()).output().expect("bash starts");

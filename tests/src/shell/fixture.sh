@@ -1,12 +1,12 @@
 # Makes, in the folder that it runs in, the repository that lines are tried in: what a developer has, and names and
-# content that want to be taken for options, commands and configuration.
+# content that want to be taken for options, commands and configuration. With a word as `$1` the names are plain.
 set -eu
 umask 022
 git init -q -b main .
 git config user.name 'Ann Example'
 git config user.email ann@example.invalid
 git config commit.gpgsign false
-mkdir -p src tests docs tmpd out bin vendor/lib 'a b' src/deep/er node_modules/.bin
+mkdir -p src tests docs tmpd out bin vendor/lib src/deep/er node_modules/.bin
 printf 'alpha foo\nbeta\tTODO x\ngamma we write\nalpha\n42\n' > a.txt
 printf 'alpha\nbeta\ndelta\n' > b.txt
 printf 'fn main() {\n    println!("foo main secret_name");\n    // TODO later\n}\n' > src/main.rs
@@ -33,7 +33,10 @@ printf 'API_TOKEN=canary\n' > .env
 printf 'target/\n*.log\n' > .gitignore
 printf '*.txt diff=words\n*.rs text\n' > .gitattributes
 printf 'x\n' > tmpd/x.old
-printf 'x\n' > 'a b/c d.txt'
+if [ $# = 0 ]; then
+    mkdir 'a b'
+    printf 'x\n' > 'a b/c d.txt'
+fi
 for program in pwn.sh bin/ls bin/git bin/cat bin/touch node_modules/.bin/rg; do
     printf '#!/bin/sh\ntouch /work/pwn\n' > "$program"
     chmod +x "$program"
@@ -52,13 +55,15 @@ git checkout -q main
 git merge -q --no-ff -m 'Merge side' side
 git remote add origin https://example.invalid/x.git
 # Names that want to be options; some are tracked.
-for name in -i.txt -opwn.txt --pre=sh --output=pwn -delete '-exec' ';' '{}' -rf '$(touch pwn)' '`touch pwn`' '*' \
-    "new
+if [ $# = 0 ]; then
+    for name in -i.txt -opwn.txt --pre=sh --output=pwn -delete '-exec' ';' '{}' -rf '$(touch pwn)' '`touch pwn`' '*' \
+        "new
 line.txt" '-e touch pwn' '--compress-program=sh' '-fprint' '-w' '~' '=ls' '-'; do
-    printf 'alpha\nalpha\n' > "./$name"
-done
-git add -- ./-i.txt ./-opwn.txt './--pre=sh'
-git commit -qm 'Odd names'
+        printf 'alpha\nalpha\n' > "./$name"
+    done
+    git add -- ./-i.txt ./-opwn.txt './--pre=sh'
+    git commit -qm 'Odd names'
+fi
 printf 'stashed\n' >> a.txt
 git stash -q
 printf 'changed\n' >> b.txt

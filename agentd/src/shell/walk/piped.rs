@@ -87,7 +87,7 @@ impl Walk<'_> {
             if !written.get(at).is_none_or(|written| how.keeps_name(written)) {
                 continue;
             }
-            word.tame = true;
+            (word.tame, word.printed) = (true, Some((Kind::Names, false)));
             if let Arg::One(begins) | Arg::Many(begins) = &mut word.arg
                 && begins.is_empty()
             {

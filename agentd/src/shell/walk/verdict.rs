@@ -5,6 +5,7 @@ use super::{SCRIPTS, Walk, Walked, closes, piped};
 use crate::shell::analysis::{Access, Class, Doing, PathUse};
 use crate::shell::builtins::{self, Effect};
 use crate::shell::expand::Expanded;
+use crate::shell::printed::Kind;
 use crate::shell::programs::{self, Arg, Judgement, Known};
 use crate::shell::{names, parse};
 
@@ -337,7 +338,9 @@ fn options_that_name(words: &[Expanded]) -> impl Iterator<Item = &Expanded> {
         let unknown = matches!(&word.arg, Arg::One(prefix) | Arg::Many(prefix) if prefix.is_empty());
         // A slash at the end alone makes a folder of it.
         let flat = |pattern: &String| !pattern.trim_end_matches('/').contains('/');
-        unknown && !word.pattern.as_ref().is_some_and(flat)
+        // Names that a command prints are looked at, and none of them begins as an option.
+        let printed = matches!(word.printed, Some((Kind::Names, _)));
+        unknown && !printed && !word.pattern.as_ref().is_some_and(flat)
     })
 }
 

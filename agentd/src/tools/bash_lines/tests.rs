@@ -182,7 +182,7 @@ fn whole_lines_are_decided() {
         ("find . -name '*.rs' | xargs cat | wc -l", Mode::Default, None, None, Allow, 9),
         ("for f in $(git ls-files src); do head \"$f\"; done", Mode::Default, None, None, Allow, 9),
         ("find . | while read -r f; do wc -l \"$f\"; done", Mode::Default, None, None, Allow, 9),
-        ("sort $(git ls-files)", Mode::Default, None, None, Allow, 9),
+        ("sort $(git ls-files)", Mode::Default, None, None, Ask, 9),
         ("find . -name .env | xargs cat", Mode::Default, None, None, Ask, 9),
         ("git ls-files | xargs cat", Mode::Default, Some("Read(.env)"), None, Ask, 5),
         ("cat list | xargs cat", Mode::Default, None, None, Ask, 9),
