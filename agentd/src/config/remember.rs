@@ -23,17 +23,26 @@ impl Loader {
     /// # Errors
     /// A sentence: if the rule would not count, or the file can't be written.
     pub fn remember(&self, scope: RuleScope, cwd: &Path, rule: &Rule) -> Result<PathBuf, String> {
-        if self.load_for(cwd).settings.allow_managed_permission_rules_only {
-            return Err("only the rules of the managed settings count here (allowManagedPermissionRulesOnly): \
-                        allow it this once"
-                .to_owned());
-        }
+        self.may_remember(cwd)?;
         let file = self.file_of(scope, cwd, None)?;
         let text = rule.to_string();
         self.edit(&file, |before| {
             edit::add(before, &["permissions", "allow"], &text, |there| Rule::parse(there).as_ref() == Ok(rule))
         })?;
         Ok(file)
+    }
+
+    /// Whether a rule of a person counts in that folder at all, in settings or in a session.
+    ///
+    /// # Errors
+    /// A sentence: if only the rules of the managed settings do.
+    pub fn may_remember(&self, cwd: &Path) -> Result<(), String> {
+        match self.load_for(cwd).settings.allow_managed_permission_rules_only {
+            true => Err("only the rules of the managed settings count here (allowManagedPermissionRulesOnly): \
+                         allow it this once"
+                .to_owned()),
+            false => Ok(()),
+        }
     }
 
     /// Sets a value in the settings of a scope, by its key with dots between the parts; null removes it. The file that

@@ -33,6 +33,8 @@ pub struct Policy {
     pub loose_protected: bool,
     /// Whether nobody can be asked (row P13).
     pub headless: bool,
+    /// Whether only the rules of managed settings count, so that no answer adds one.
+    pub managed_only: bool,
     /// What the classifier has denied so far.
     pub counters: Counters,
 }

@@ -39,6 +39,7 @@ pub(super) fn policy_of(settings: &Settings, folder: &Path, mode: Mode, env: &En
         rules: Arc::clone(&settings.rules),
         places: crate::tools::places(folder, env),
         loose_protected: settings.permissions.bypass_protected_paths,
+        managed_only: settings.allow_managed_permission_rules_only,
         ..Policy::default()
     }
 }

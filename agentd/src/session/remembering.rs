@@ -107,16 +107,20 @@ impl Actor {
 fn carry_out(task: &Task) -> Result<Remembered, RpcError> {
     let rules = checked(task)?;
     let scope = task.wish.scope;
+    let cwd = &task.context.root;
+    let loader = &task.services.loader;
+    let refused = |rule: &Rule, why: String| {
+        let message = format!("{rule} was not remembered: {why}. The question is still open");
+        RpcError::new(ErrorKind::StorageFailed, message)
+    };
     if scope == RuleScope::Session {
+        let rule = rules.first();
+        rule.map_or(Ok(()), |rule| loader.may_remember(cwd).map_err(|why| refused(rule, why)))?;
         return Ok(Remembered { scope, rules, file: None });
     }
-    let cwd = &task.context.root;
     let mut file = None;
     for rule in &rules {
-        file = Some(task.services.loader.remember(scope, cwd, rule).map_err(|why| {
-            let message = format!("{rule} was not remembered: {why}. The question is still open");
-            RpcError::new(ErrorKind::StorageFailed, message)
-        })?);
+        file = Some(loader.remember(scope, cwd, rule).map_err(|why| refused(rule, why))?);
     }
     Ok(Remembered { scope, rules, file })
 }

@@ -422,6 +422,9 @@ fn managed_settings_lock_rules_and_modes() {
     let permissions = &loaded.settings.permissions;
     assert!(permissions.refusal(Mode::BypassPermissions).unwrap().contains("disableBypassPermissionsMode"));
     assert_eq!(permissions.refusal(Mode::Auto), None);
+    // No answer of a person adds a rule, not even to a session.
+    let refused = place.trusting().may_remember(&place.project()).unwrap_err();
+    assert!(refused.contains("allowManagedPermissionRulesOnly"), "{refused}");
     // A folder that nobody trusts may switch a mode off too.
     place.write("project/.claude/settings.json", r#"{"permissions": {"disableAutoMode": "disable"}}"#);
     let loaded = place.loader(None).load_for(&place.project());

@@ -90,6 +90,7 @@ async fn question(
     let commands = edit.or_else(|| shown::commands(&decided));
     let preview = move || (own.title(&seen), commands.or_else(|| own.preview(&seen, &context)));
     let (title, preview) = blocking(job, reads_files, preview).await?;
+    let scopes = suggestions::scopes(job.context.trusted, job.policy.managed_only);
     let request = PermissionRequest {
         request_id: ids::fresh("req"),
         session_id: job.context.session_id.clone(),
@@ -100,8 +101,8 @@ async fn question(
         cwd: job.context.cwd.display().to_string(),
         title,
         notes: shown::notes(input.seen(), &decided.subject, &job.policy.places),
-        suggestions: suggestions::of(&decided, tool.name(), job.context.trusted),
-        scopes: suggestions::scopes(job.context.trusted),
+        suggestions: suggestions::of(&decided, tool.name(), &scopes),
+        scopes,
         reason: decided.decision.reason,
         preview,
     };

@@ -9,8 +9,12 @@ use proto::permission::{RuleScope, Suggestion};
 /// Rules that would have made this question needless: first, for the parts of a line, those parts to the letter, then
 /// what `policy` takes for the narrowest useful ones. A question that a rule, a hook or a safety check wants comes again,
 /// so nothing is offered. What a folder that is not trusted allows does not count: there it is the session, or the
-/// user's own settings.
-pub(super) fn of(decided: &Decided, tool: &str, trusted: bool) -> Vec<Suggestion> {
+/// user's own settings. `scopes` is where a rule would count at all.
+pub(super) fn of(decided: &Decided, tool: &str, scopes: &[RuleScope]) -> Vec<Suggestion> {
+    if scopes.is_empty() {
+        return Vec::new();
+    }
+    let trusted = scopes.contains(&RuleScope::Local);
     if tool == ExitPlanMode::NAME {
         return vec![Suggestion::one("yes, and accept edits of files in this session", "Edit", RuleScope::Session)];
     }
@@ -30,9 +34,11 @@ pub(super) fn of(decided: &Decided, tool: &str, trusted: bool) -> Vec<Suggestion
     suggestions
 }
 
-/// Where a rule can be remembered: what a folder that is not trusted allows does not count.
-pub(super) fn scopes(trusted: bool) -> Vec<RuleScope> {
+/// Where a rule can be remembered: what a folder that is not trusted allows does not count, and nothing does beside the
+/// managed settings where these say so.
+pub(super) fn scopes(trusted: bool, managed_only: bool) -> Vec<RuleScope> {
     match trusted {
+        _ if managed_only => Vec::new(),
         true => vec![RuleScope::Session, RuleScope::Local, RuleScope::Project, RuleScope::User],
         false => vec![RuleScope::Session, RuleScope::User],
     }
@@ -64,5 +70,17 @@ fn in_places(rules: &[String], what: &str, trusted: bool) -> Vec<Suggestion> {
             suggestion(RuleScope::Session, "in this session"),
             suggestion(RuleScope::User, "in every folder from now on"),
         ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_rule_counts_is_told() {
+        assert_eq!(scopes(false, false), [RuleScope::Session, RuleScope::User]);
+        assert_eq!(scopes(true, false).len(), 4);
+        assert_eq!(scopes(true, true), []);
     }
 }
