@@ -223,8 +223,10 @@ pub(super) struct Parameter {
 
 #[derive(Debug, Clone)]
 pub(super) enum Subscript {
-    /// `[@]` and `[*]`.
+    /// `[@]`.
     All,
+    /// `[*]`.
+    Joined,
     /// It is evaluated as arithmetic.
     At(Vec<Part>),
 }

@@ -12,6 +12,8 @@ pub(super) enum Value {
     Exact(String),
     /// A whole number.
     Number,
+    /// A whole number of no sign, or nothing, such as the output of a command that may fail.
+    Count,
     /// A text that begins with `prefix`; if it is `tame`, no `..` and no other folder comes after it. `pattern` is what
     /// it fits, if it is a name that a pattern stands for.
     Unknown {
@@ -37,7 +39,7 @@ impl Value {
         if self == other {
             self.clone()
         } else if self.is_number() && other.is_number() {
-            Self::Number
+            self.joined_number(other)
         } else if let (Self::Printed(one), Self::Printed(two)) = (self, other)
             && (one.kind, &one.prefix) == (two.kind, &two.prefix)
         {
@@ -47,11 +49,25 @@ impl Value {
         }
     }
 
-    /// Whether it surely is a plain whole number, which arithmetic does not evaluate further.
+    /// Of two numbers either.
+    fn joined_number(&self, other: &Self) -> Self {
+        let no_sign = |value: &Self| match value {
+            Self::Exact(text) => !text.starts_with('-'),
+            value => *value == Self::Count,
+        };
+        let may_be_empty = *self == Self::Count || *other == Self::Count;
+        match may_be_empty {
+            false => Self::Number,
+            true if no_sign(self) && no_sign(other) => Self::Count,
+            true => Self::any(),
+        }
+    }
+
+    /// Whether it surely is a plain whole number or nothing, which arithmetic does not evaluate further.
     pub fn is_number(&self) -> bool {
         match self {
             Self::Exact(text) => is_plain_number(text),
-            Self::Number => true,
+            Self::Number | Self::Count => true,
             _ => false,
         }
     }

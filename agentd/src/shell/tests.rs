@@ -387,6 +387,15 @@ fn what_may_not_happen_counts() {
         "if echo $((1/0)); then y=1; else y=2; fi\n",
         "while echo $((1/0)); do break; done; y=1\n",
         ": {1..$((1/0))}; y=1\n",
+        "x=$(( $(echo 08) )); y=1\n",
+        "z=$((2**$((0-1)))); y=1\n",
+        "i=-1; : $((2**${i})); y=1\n",
+        "c=$(wc -l < nosuch); : $((2 + $c)); y=1\n",
+        ": $(($(wc -l < nosuch) + 2)); y=1\n",
+        "q[1]=(1 2); y=1\n",
+        "declare -A q; q[k]=(3); y=1\n",
+        ": ${q[]}; y=1\n",
+        "declare -A q; q[]=1; y=1\n",
     ] {
         let line = format!("{set}; {between}; echo $((y))").replace("\n;", "\n");
         assert!(!read_only(&line), "{line}");
@@ -410,6 +419,44 @@ fn what_may_not_happen_counts() {
     let paths = paths("f=b; { f=a; } < nosuch; cat \"$f\"");
     assert!(paths.contains(&(None, Access::Read)), "{paths:?}");
     assert!(read_only("f() { local n=5; echo $((n)); }; f"));
+}
+
+/// A value without quotes is split and taken for a pattern as bash does it, and a number may be missing.
+#[test]
+fn a_value_without_quotes_is_what_bash_makes_of_it() {
+    for line in [
+        "n=$(wc -l < nosuch); find . ! -name $n -name -delete",
+        "find . ! -name $(grep -c x nosuch) -name -delete",
+        "n=$(wc -l < nosuch); env -u $n cat touch x",
+        "n=$(nproc < nosuch); awk -F $n 1 'BEGIN{system(\"touch x\")}'",
+        "n=$(git rev-list --count nosuch); rg -e $n -- --pre=./x",
+        "n=$(wc -l < nosuch); find . $n-delete",
+        "uniq {A..B}",
+        "uniq a{01..02}",
+        "xxd {1..2..1}",
+        "a=(p ';wx'); sed -n \"${a[*]}\" a",
+        "x=$'1\\r{print>\"x\"} a'; awk $x",
+        "x=$'b\\f;wx a'; sed -n $x",
+        "a=$(cat f); true & wait \"$a\"",
+        "ls | while read -r f; do exec < list; cat \"$f\"; done",
+        "ls | while exec < list; read -r f; do cat \"$f\"; break; done",
+        "exec <<< x",
+    ] {
+        assert!(!read_only(line), "{line}");
+    }
+    for line in [
+        "n=$(wc -l < a); [ $n -gt 3 ] && echo many",
+        "n=$(wc -l < a); if [ \"$n\" -gt 3 ]; then echo $n; fi; exit $n",
+        "n=$(wc -l < a); head -n \"$n\" a; echo $((n + 1))",
+        "sleep 1 & p=$!; wait $p; wait $!",
+        "echo {a..c} {1..3} {x} {$a..3}",
+        "a=(x y); printf '%s\\n' \"${a[*]}\" \"${a[@]}\"",
+    ] {
+        assert!(read_only(line), "{line}");
+    }
+    for line in ["x='\\.\\./o/*'; cat $x", "x='\\.en?'; cat $x", "a=('\\.\\./o/*'); cat ${a[@]}"] {
+        assert_eq!(paths(line), [(None, Access::Read)], "{line}");
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) fn judge(name: &str, args: &[Arg]) -> Judged {
         ("jobs", Some(words)) if options_are(words, "lnprs") => harmless(),
         // `-p` sets a variable, also among other letters.
         ("wait", Some(words)) if options_are(words, "fn") => harmless(),
-        ("wait", None) if args.iter().all(|arg| matches!(arg, Arg::One(_))) => harmless(),
+        ("wait", None) if args.iter().all(is_no_option) => harmless(),
         ("dirs", Some([])) => harmless(),
         ("shift", Some([])) => harmless(),
         ("shift", Some([count])) if crate::shell::state::is_plain_number(count) => harmless(),
@@ -36,7 +36,7 @@ pub(super) fn judge(name: &str, args: &[Arg]) -> Judged {
         ("break" | "continue" | "exit" | "return", Some([number])) if crate::shell::state::is_plain_number(number) => {
             with(vec![Effect::Leave])
         }
-        ("exit" | "return", None) if matches!(args, [Arg::One(_)]) => with(vec![Effect::Leave]),
+        ("exit" | "return", None) if matches!(args, [Arg::One(_) | Arg::Many(_)]) => with(vec![Effect::Leave]),
         ("set", _) if args.first().and_then(literal) == Some("--") => harmless(),
         ("set", Some(options)) => set(options),
         ("trap", Some(["-", ..])) => harmless(),
@@ -87,6 +87,12 @@ fn wrapped(args: &[Arg]) -> Judged {
         None => harmless(),
         _ => unknown("an option of command is not understood"),
     }
+}
+
+/// Whether a word is no option of `wait`: a number, or one that is written out.
+fn is_no_option(word: &Arg) -> bool {
+    let (Arg::Literal(text) | Arg::One(text) | Arg::Many(text)) = word;
+    text.starts_with(|first: char| first.is_ascii_digit() || first == '%')
 }
 
 /// Whether each word that may be an option holds these letters only.

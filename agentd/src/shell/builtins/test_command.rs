@@ -13,7 +13,9 @@ const OF_PATH: [&str; 20] = [
 const BINARY: [&str; 14] = ["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
 
 pub(super) fn test(args: &[Arg]) -> Judged {
-    if args.iter().any(|arg| matches!(arg, Arg::Many(_))) {
+    // A number that may be missing is no operator, and what is left is none where it is not.
+    if args.iter().any(|arg| matches!(arg, Arg::Many(text) if !text.starts_with(|first: char| first.is_ascii_digit())))
+    {
         return unknown("how many words a test has is not known, which may evaluate one of them");
     }
     match args {

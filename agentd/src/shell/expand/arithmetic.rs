@@ -27,7 +27,9 @@ impl Walk<'_> {
                 self.harm("an arithmetic expression may run what a value holds".to_owned());
                 return Ok(None);
             }
-            tokens.push(value.exact().map_or(Token::Number(None), Token::number));
+            // Where there is nothing, it is no expression.
+            let unknown = if self.may_be_empty(part) { Token::Odd } else { Token::Number(None) };
+            tokens.push(value.exact().map_or(unknown, Token::number));
         }
         self.spend_words(tokens.len() / 4)?;
         let before = (!self.surely_ends(&tokens)).then(|| self.state.clone());
@@ -50,6 +52,14 @@ impl Walk<'_> {
         // `08` is no number in an expression.
         let odd = |name: &str| matches!(self.state.get(name), Some(Value::Exact(text)) if plain(text).is_none());
         surely_ends(tokens) && !tokens.iter().any(|token| matches!(token, Token::Name(name) if odd(name)))
+    }
+
+    /// Whether a part that gives a number may give nothing.
+    fn may_be_empty(&self, part: &Part) -> bool {
+        match part {
+            Part::Parameter(parameter) => self.state.get(&parameter.name) == Some(&Value::Count),
+            part => matches!(part, Part::Command(_)),
+        }
     }
 
     /// Whether a part of an expression gives a plain number.

@@ -99,12 +99,20 @@ fn sequence<'a>(inside: &[Atom<'_>]) -> Option<Option<Vec<Vec<Atom<'a>>>>> {
         return Some(None);
     }
     let (first, last) = text.split_once("..")?;
+    // An expansion comes later than braces, so that it is no end of a sequence.
+    if text.contains('\u{1}') {
+        return None;
+    }
     let whole = |text: &str| text.parse::<i32>().ok().filter(|_| text.len() == 1 || !text.starts_with(['0', '+']));
     let items: Vec<String> = match (whole(first), whole(last)) {
         (Some(from), Some(to)) if from.abs_diff(to) as usize >= MOST => return Some(None),
         (Some(from), Some(to)) if from <= to => (from..=to).map(|n| n.to_string()).collect(),
         (Some(from), Some(to)) => (to..=from).rev().map(|n| n.to_string()).collect(),
-        _ => letters(first, last)?.iter().map(char::to_string).collect(),
+        // Capitals, zeros in front and steps are not followed.
+        _ => match letters(first, last) {
+            Some(letters) => letters.iter().map(char::to_string).collect(),
+            None => return Some(None),
+        },
     };
     Some(Some(items.iter().map(|item| item.chars().map(Atom::Char).collect()).collect()))
 }

@@ -121,8 +121,12 @@ pub(super) fn surely_ends(tokens: &[Token]) -> bool {
 
 /// Whether what is behind an operator is no zero where that matters, nor a power that may be negative.
 fn surely_divides(operator: &str, after: Option<&Token>) -> bool {
-    let divides = matches!(operator, "/" | "%" | "/=" | "%=" | "**");
-    !divides || matches!(after, Some(Token::Number(Some(number))) if *number != 0)
+    match (operator, after) {
+        ("/" | "%" | "/=" | "%=", Some(Token::Number(Some(number)))) => *number != 0,
+        ("**", Some(Token::Number(Some(number)))) => *number >= 0,
+        ("/" | "%" | "/=" | "%=" | "**", _) => false,
+        _ => true,
+    }
 }
 
 /// Whether what stands before an operator that assigns is a name alone.

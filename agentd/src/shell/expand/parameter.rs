@@ -12,6 +12,8 @@ use crate::shell::walk::{Walk, Walked};
 pub(super) enum Content {
     Exact(String),
     Number,
+    /// A whole number of no sign, or nothing.
+    Count,
     /// One text that begins with `prefix`.
     Unknown {
         prefix: String,
@@ -105,15 +107,22 @@ impl Walk<'_> {
         }
         match &parameter.subscript {
             None => Ok(self.whole_value(name)),
+            // Within quotes one word, else as many as there are.
+            Some(Subscript::Joined) => Ok(Content::Many),
             Some(Subscript::All) => Ok(match self.state.get(name) {
                 Some(Value::List(items)) => Content::List(items.clone()),
                 _ => Content::Many,
             }),
             Some(Subscript::At(key)) if self.state.get(name) == Some(&Value::Map) => {
                 self.perhaps(|this| this.walk_parts(key))?;
+                // Bash gives up where there is no key.
+                self.may_stop();
                 Ok(Content::any())
             }
             Some(Subscript::At(expression)) => {
+                if expression.is_empty() {
+                    self.may_stop();
+                }
                 let index =
                     self.perhaps(|this| this.arithmetic(expression))?.and_then(|index| usize::try_from(index).ok());
                 let item = match (self.state.get(name), index) {
@@ -129,6 +138,7 @@ impl Walk<'_> {
         match self.state.get(name) {
             Some(Value::Exact(text)) => return Content::Exact(text.clone()),
             Some(Value::Number) => return Content::Number,
+            Some(Value::Count) => return Content::Count,
             Some(Value::Unknown { prefix, tame, pattern }) => {
                 return Content::Unknown { prefix: prefix.clone(), tame: *tame, pattern: pattern.clone() };
             }
@@ -148,7 +158,7 @@ impl Walk<'_> {
 }
 
 fn is_all(parameter: &Parameter) -> bool {
-    parameter.subscript.as_ref().is_some_and(|s| matches!(s, Subscript::All))
+    parameter.subscript.as_ref().is_some_and(|s| matches!(s, Subscript::All | Subscript::Joined))
         || matches!(parameter.name.as_str(), "@" | "*")
 }
 

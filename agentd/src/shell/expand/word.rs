@@ -90,7 +90,7 @@ impl Walk<'_> {
                     let number = self.substitution(list)?;
                     let printed = self.printed.clone().and_then(|output| self.taken(&output));
                     let content =
-                        if number { Content::Number } else { printed.map_or_else(Content::any, Content::Printed) };
+                        if number { Content::Count } else { printed.map_or_else(Content::any, Content::Printed) };
                     to.content(content, quoting);
                 }
                 Part::Arithmetic(expression) => {
@@ -259,6 +259,7 @@ impl Building {
             Content::Exact(text) if !splits => self.push(&text),
             Content::Exact(text) => self.split(&text),
             Content::Number => self.unknown("", true),
+            Content::Count => self.count(splits),
             Content::List(items) if !self.single && self.exact.is_empty() && !self.open => self.list(items, splits),
             Content::List(_) | Content::Many => {
                 self.many |= !self.single;
@@ -272,6 +273,15 @@ impl Building {
                 self.fits = pattern.filter(|_| alone);
             }
         }
+    }
+
+    /// A number of no sign, or nothing, which without quotes is no word.
+    fn count(&mut self, splits: bool) {
+        let alone = self.is_empty();
+        self.spread |= splits && alone;
+        self.named_one = true;
+        self.unknown(if alone { "0" } else { "" }, true);
+        self.hollow = alone;
     }
 
     /// Words that a command printed. Names of files stay below their folder at the start of a word or behind a slash.
@@ -297,7 +307,7 @@ impl Building {
 
     /// The elements of an array; the last may go on.
     fn list(&mut self, mut items: Vec<String>, splits: bool) {
-        let odd = |item: &String| item.is_empty() || item.contains([' ', '\t', '\n', '*', '?', '[']);
+        let odd = |item: &String| item.is_empty() || item.contains([' ', '\t', '\n', '*', '?', '[', '\\']);
         if splits && items.iter().any(odd) {
             self.many = true;
             return;
@@ -313,6 +323,12 @@ impl Building {
 
     /// A value without quotes, which bash splits at blanks.
     fn split(&mut self, text: &str) {
+        // In a value it would take the special meaning of what comes after it.
+        if text.contains('\\') {
+            self.many = true;
+            self.unknown("", false);
+            return;
+        }
         if !text.contains([' ', '\t', '\n']) {
             let closes = text.contains(']');
             self.bare(text, closes || text.contains('['));
@@ -324,7 +340,8 @@ impl Building {
             self.unknown("", false);
             return;
         }
-        let mut words: Vec<String> = text.split_ascii_whitespace().map(str::to_owned).collect();
+        let mut words: Vec<String> =
+            text.split([' ', '\t', '\n']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
         if let Some(last) = words.pop() {
             self.before = words;
             self.push(&last);

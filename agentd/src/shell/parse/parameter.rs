@@ -48,8 +48,11 @@ impl Parser<'_> {
     }
 
     fn subscript(&mut self) -> Parsed<Subscript> {
-        if self.cursor.take("@]") || self.cursor.take("*]") {
+        if self.cursor.take("@]") {
             return Ok(Subscript::All);
+        }
+        if self.cursor.take("*]") {
+            return Ok(Subscript::Joined);
         }
         self.deeper(|this| this.arithmetic("]")).map(Subscript::At)
     }

@@ -45,8 +45,12 @@ impl Walk<'_> {
     fn assigned_value(&mut self, assignment: &Assignment) -> Walked<Value> {
         let map = self.state.get(&assignment.name) == Some(&Value::Map);
         match &assignment.subscript {
-            Some(key) if map => self.walk_parts(key)?,
-            // Bash gives up where the place is before the first.
+            // Bash gives up where there is no key.
+            Some(key) if map => {
+                self.walk_parts(key)?;
+                self.may_stop();
+            }
+            // Or where the place is before the first.
             Some(subscript) if self.arithmetic(subscript)?.is_none_or(|place| place < 0) => self.may_stop(),
             Some(_) | None => {}
         }
@@ -64,6 +68,10 @@ impl Walk<'_> {
                 }
                 if map {
                     return Ok(Value::Map);
+                }
+                // A list can't be an element.
+                if assignment.subscript.is_some() {
+                    self.may_stop();
                 }
                 let items = items.filter(|items| !assignment.append && items.len() <= ELEMENTS);
                 Ok(items.map_or_else(Value::any, Value::List))
@@ -106,14 +114,25 @@ impl Walk<'_> {
     fn scalar(&mut self, word: &Word) -> Walked<Value> {
         let expanded = self.expand_one(word)?;
         // `n=$(wc -l < f)` and `n=$((…))`
+        let counted = self.number_output;
+        let mut kind = Value::Number;
         let number = match word.parts.as_slice() {
-            [Part::Command(_)] => self.number_output,
-            [Part::Double(inner)] => matches!(inner.as_slice(), [Part::Command(_)]) && self.number_output,
+            [Part::Command(_)] if counted => {
+                kind = Value::Count;
+                true
+            }
+            [Part::Double(inner)] if matches!(inner.as_slice(), [Part::Command(_)]) && counted => {
+                kind = Value::Count;
+                true
+            }
             [Part::Arithmetic(_)] => true,
             [Part::Parameter(parameter)] => {
                 let plain = matches!(parameter.operation, crate::shell::ast::Operation::Plain);
                 let length = matches!(parameter.operation, crate::shell::ast::Operation::Length);
                 let known = self.state.get(&parameter.name);
+                if known == Some(&Value::Count) {
+                    kind = Value::Count;
+                }
                 let whole = known.map_or_else(|| names::is_number(&parameter.name), Value::is_number);
                 length || plain && parameter.subscript.is_none() && whole
             }
@@ -121,7 +140,7 @@ impl Walk<'_> {
         };
         Ok(match expanded.arg {
             Arg::Literal(text) => Value::Exact(text),
-            _ if number => Value::Number,
+            _ if number => kind,
             Arg::One(prefix) | Arg::Many(prefix) => match expanded.printed {
                 Some((kind, one)) => Value::Printed(Words { kind, prefix, one, sure: false }),
                 None => Value::Unknown { prefix, tame: expanded.tame, pattern: expanded.pattern },

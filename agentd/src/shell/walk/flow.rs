@@ -43,7 +43,7 @@ impl Walk<'_> {
     fn step_of_list(&mut self, step: &AndOr) -> Walked<()> {
         if step.background {
             self.apart(|this| this.and_or(step))?;
-            self.state.set("!", Value::Number);
+            self.state.set("!", Value::Count);
             return Ok(());
         }
         self.and_or(step)

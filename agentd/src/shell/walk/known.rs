@@ -8,7 +8,10 @@ pub(super) fn prints_number(words: &[Expanded]) -> bool {
     let Some(exact) = exact else { return false };
     match exact.as_slice() {
         ["wc", "-l" | "-c" | "-w" | "-m"] | ["nproc"] | ["date", "+%s"] | ["id", "-u" | "-g"] => true,
-        ["echo", number] => crate::shell::state::is_plain_number(number),
+        // A zero in front would make it octal.
+        ["echo", number] => {
+            crate::shell::state::is_plain_number(number) && (!number.starts_with(['0', '-']) || number.len() == 1)
+        }
         ["git", "rev-list", "--count", revision] => !revision.starts_with('-'),
         // With one file no name is printed; but `-r` in the pattern's place would print the names of all.
         ["grep", options @ .., pattern, file] => !pattern.starts_with('-') && !file.starts_with('-') && counts(options),

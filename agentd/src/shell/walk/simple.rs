@@ -27,6 +27,9 @@ impl Walk<'_> {
             paths.extend(found.paths);
         }
         let before = simple.redirects.iter().any(|r| r.may_fail(self.closed)).then(|| self.state.clone());
+        if read_from_changes(simple, &words) {
+            self.harm("it changes what the commands after it read".to_owned());
+        }
         let kept = self.assignments(simple, &words)?;
         let read_from = simple.redirects.iter().any(|redirect| redirect.is_input() && !redirect.is_quieting());
         if read_from {
@@ -124,6 +127,11 @@ impl Walk<'_> {
         self.printed = self.printed.take().filter(|_| alone);
         Ok(self.number_output)
     }
+}
+
+/// Whether `exec` gives the shell another input, or another stream.
+fn read_from_changes(simple: &Simple, words: &[Expanded]) -> bool {
+    matches!(words, [only] if only.exact() == Some("exec")) && simple.redirects.iter().any(Redirect::is_input)
 }
 
 /// `declare -A` and the like.
