@@ -7,7 +7,7 @@ use crate::base::environment::Environment;
 use crate::event::state::OpenTurn;
 use crate::event::{Record, SessionState};
 use crate::session::{Actor, Announce, Log, Recovery, Room, Services, View, mailbox, plan, storage_failed};
-use crate::store::{Journal, SessionSnapshot, StateDir};
+use crate::store::{Journal, READS_FILE, SessionSnapshot, StateDir};
 use crate::tools::ReadState;
 use proto::event::Event;
 use proto::ids::SessionId;
@@ -153,7 +153,7 @@ impl Loaded {
     /// Starts the actor.
     pub fn start(self, waker: &Waker) -> Arc<SessionHandle> {
         let (mailbox, inbox) = mailbox();
-        let files: Arc<ReadState> = Arc::default();
+        let files = Arc::new(ReadState::kept_in(self.dir.join(READS_FILE)));
         let handle = SessionHandle {
             id: self.id,
             mailbox,

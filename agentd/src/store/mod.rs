@@ -19,4 +19,4 @@ pub use journal::Journal;
 pub use reader::JournalReader;
 pub use share::share_files;
 pub use snapshot::SessionSnapshot;
-pub use state_dir::{CHECKPOINTS_DIR, OUTPUTS_DIR, StateDir, StateLock};
+pub use state_dir::{CHECKPOINTS_DIR, OUTPUTS_DIR, READS_FILE, StateDir, StateLock};

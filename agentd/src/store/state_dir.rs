@@ -15,6 +15,8 @@ const SESSIONS: &str = "sessions";
 pub const OUTPUTS_DIR: &str = "outputs";
 /// In a session's folder: what was in files before its file tools changed them.
 pub const CHECKPOINTS_DIR: &str = "checkpoints";
+/// What the session has read, in its folder.
+pub const READS_FILE: &str = "reads.jsonl";
 const LOCK_FILE: &str = "lock";
 /// How the names of sessions begin that are being deleted; no session id begins with a dot.
 const TRASH_PREFIX: &str = ".trash-";

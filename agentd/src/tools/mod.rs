@@ -30,6 +30,7 @@ mod output_schema;
 mod paths;
 mod picture;
 mod read;
+mod read_log;
 mod read_state;
 mod registry;
 mod restore;

@@ -1,6 +1,9 @@
 //! What a session has read of which file. Read fills it, Write and Edit ask it, so that nothing is changed
-//! which the model has not seen or which changed since; each prompt asks what changed meanwhile.
+//! which the model has not seen or which changed since; each prompt asks what changed meanwhile. It is kept in a file of
+//! the session, so that a question about a change is the same after a restart.
 
+use super::read_log::ReadLog;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::ops::RangeInclusive;
@@ -12,18 +15,21 @@ use std::time::SystemTime;
 #[derive(Debug, Default)]
 pub struct ReadState {
     files: Mutex<HashMap<PathBuf, Seen>>,
+    log: Option<ReadLog>,
 }
 
 /// What was seen of one state of a file.
-#[derive(Debug)]
-struct Seen {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Seen {
     size: usize,
+    /// By the standard library's hash: where another version counts otherwise, the file counts as changed.
     hash: u64,
     total_lines: u64,
     lines: Vec<RangeInclusive<u64>>,
     /// When the file was last written, as far as is known.
     modified: Option<SystemTime>,
     /// Whether the model was told that it has changed since.
+    #[serde(skip)]
     told: bool,
 }
 
@@ -77,6 +83,13 @@ pub(super) enum Knowledge {
 }
 
 impl ReadState {
+    /// What a session had read when it was last in memory, and from here on is kept in that file.
+    #[must_use]
+    pub fn kept_in(file: PathBuf) -> Self {
+        let log = ReadLog::new(file);
+        Self { files: Mutex::new(log.load()), log: Some(log) }
+    }
+
     /// Notes that these lines of a file with these bytes were seen. `path` has all links followed.
     pub(super) fn saw(&self, path: &Path, bytes: &[u8], lines: RangeInclusive<u64>, total_lines: u64) {
         let now = Seen::new(path, bytes, total_lines);
@@ -88,11 +101,21 @@ impl ReadState {
         seen.told = false;
         seen.lines.push(lines);
         merge(&mut seen.lines);
+        self.keep(path, seen);
     }
 
     /// Notes that the model knows all of a file, since it was just read or written whole.
     pub(super) fn saw_whole(&self, path: &Path, bytes: &[u8]) {
-        self.lock().insert(path.to_owned(), Seen::new(path, bytes, 0));
+        let seen = Seen::new(path, bytes, 0);
+        let mut files = self.lock();
+        self.keep(path, &seen);
+        files.insert(path.to_owned(), seen);
+    }
+
+    fn keep(&self, path: &Path, seen: &Seen) {
+        if let Some(log) = &self.log {
+            log.add(path, seen);
+        }
     }
 
     /// Notes that an edit turned a file into these bytes: the lines that were seen of it have moved.
@@ -113,6 +136,7 @@ impl ReadState {
             }
         }
         seen.lines.retain(|range| !range.is_empty());
+        self.keep(path, seen);
     }
 
     /// What is known of a file whose bytes are now these.
@@ -129,7 +153,11 @@ impl ReadState {
 
     /// Forgets all: the model does not know any more what it has read, as after a rewind.
     pub fn forget(&self) {
-        self.lock().clear();
+        let mut files = self.lock();
+        files.clear();
+        if let Some(log) = &self.log {
+            log.clear();
+        }
     }
 
     /// Whether any file was read.
@@ -205,6 +233,36 @@ mod tests {
         std::fs::write(&path, "seven").unwrap();
         std::fs::File::open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
         assert_eq!(state.take_changes(), [(path, FileState::Changed)]);
+    }
+
+    /// Row L14: what was read is known after a restart, and a change since is told.
+    #[test]
+    fn what_was_read_outlasts_a_restart() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let (kept, read, part) = (at("reads"), at("read"), at("part"));
+        for path in [&read, &part] {
+            std::fs::write(path, "one").unwrap();
+        }
+        let state = ReadState::kept_in(kept.clone());
+        state.saw_whole(&read, b"one");
+        state.saw(&part, b"one", 2..=3, 9);
+        state.saw(&part, b"one", 5..=6, 9);
+        state.edited(&part, b"one", b"four", &[(3, 1)]);
+        std::fs::write(&part, "four").unwrap();
+        // What was cut while it was written down is passed over.
+        let log = std::fs::read_to_string(&kept).unwrap();
+        std::fs::write(&kept, format!("{log}{{\"path\": \"/x")).unwrap();
+        let state = ReadState::kept_in(kept.clone());
+        assert_eq!(state.knowledge(&read, b"one"), Knowledge::Whole);
+        assert_eq!(state.knowledge(&read, b"two"), Knowledge::Changed);
+        assert_eq!(state.knowledge(&part, b"four"), Knowledge::Partial(vec![2..=4, 6..=7]));
+        std::fs::write(&read, "three").unwrap();
+        assert_eq!(state.take_changes(), [(read.clone(), FileState::Changed)]);
+        state.saw_whole(&read, b"three");
+        assert_eq!(ReadState::kept_in(kept.clone()).knowledge(&read, b"three"), Knowledge::Whole);
+        state.forget();
+        assert!(ReadState::kept_in(kept).is_empty());
     }
 
     #[test]

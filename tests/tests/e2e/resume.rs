@@ -129,6 +129,36 @@ fn an_open_question_survives_a_restart() {
     assert_order(&client.events_until("turn.ended"), &["permission.resolved(allow)", "tool.ended(t1 completed)"]);
 }
 
+/// What was read outlasts the restart too: without it a change would be refused that is asked about already.
+#[test]
+fn an_open_question_on_a_file_that_was_read_survives_a_restart() {
+    let changes = [
+        ("Edit", json!({"file_path": "f", "old_string": "old", "new_string": "new"})),
+        ("Write", json!({"file_path": "f", "content": "new\n"})),
+    ];
+    for (tool, change) in changes {
+        let model = ModelServer::start();
+        let mut daemon = Daemon::with_model(&model);
+        let file = daemon.workspace().join("f");
+        std::fs::write(&file, "old\n").unwrap();
+        model.reply(Reply::calls("r", "Read", &json!({"file_path": "f"})));
+        model.reply(Reply::calls("c", tool, &change));
+        let client = Client::connect(&daemon);
+        let session = client.session(&daemon.workspace());
+        client.prompt(&session, "go");
+        let request = client.events_until("permission.requested").pop().unwrap();
+        client.leave();
+        daemon.kill9();
+        daemon.start_again();
+        let client = Client::connect(&daemon);
+        client.attach(&session, request.seq.unwrap());
+        model.reply(Reply::says("done"));
+        client.call_ok("permission/respond", &json!({"requestId": request.text("requestId"), "decision": "allow"}));
+        assert_order(&client.events_until("turn.ended"), &["permission.resolved(allow)", "tool.ended(c completed)"]);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "new\n", "{tool}");
+    }
+}
+
 #[test]
 fn there_is_nothing_to_resume_in_an_idle_session() {
     let model = ModelServer::start();
