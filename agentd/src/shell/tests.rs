@@ -144,6 +144,10 @@ fn a_line_reads_if_each_command_does() {
     for line in ["cat a | grep b", "ls && cat a; rg x", "find . -name '*.rs' | xargs grep -l x", "(ls; cat a) | head"] {
         assert!(analyse(line, WORLD).is_search_or_read(), "{line}");
     }
+    for line in ["cd sub && cat a"] {
+        let analysis = analyse(line, WORLD);
+        assert!(analysis.is_read_only() && !analysis.is_search_or_read(), "{line}");
+    }
     for line in ["cat a > b", "cat a | tee b", "cat a; rm b", "grep x $(rm y)", "cat a | sh"] {
         assert!(!analyse(line, WORLD).is_search_or_read(), "{line}");
         assert!(!read_only(line), "{line}");
@@ -396,6 +400,8 @@ fn what_may_not_happen_counts() {
         "declare -A q; q[k]=(3); y=1\n",
         ": ${q[]}; y=1\n",
         "declare -A q; q[]=1; y=1\n",
+        "echo $((1/0)); y=1; echo $((1/0)); y=2\n",
+        "y=1; echo $((1/0)); y='a[$(touch x)]'; echo $((1/0)); y=2\n",
     ] {
         let line = format!("{set}; {between}; echo $((y))").replace("\n;", "\n");
         assert!(!read_only(&line), "{line}");
@@ -457,6 +463,59 @@ fn a_value_without_quotes_is_what_bash_makes_of_it() {
     for line in ["x='\\.\\./o/*'; cat $x", "x='\\.en?'; cat $x", "a=('\\.\\./o/*'); cat ${a[@]}"] {
         assert_eq!(paths(line), [(None, Access::Read)], "{line}");
     }
+}
+
+/// A value that is set where that may not happen is not the only one, neither beside a number nor beside one of the
+/// environment.
+#[test]
+fn a_value_that_may_not_be_set_is_not_known() {
+    for between in [
+        "cat <<< $((f=1))",
+        "cat < $((f=1))",
+        "{ :; } < nosuch <<< $((f=1))",
+        "[[ a == b && $((f=1)) ]]",
+        "x=$((f=1)) true",
+        "case a in a) ;; $((f=1)) ) ;; esac",
+        ": ${x#$((f=1))}",
+        ": ${x/b/$((f=1))}",
+        ": ${x+$((f=1))}",
+        ": ${x:-$((f=1))}",
+        ": ${x:f=1}",
+        ": ${x:0:f=1}",
+        ": ${a[f=1]}",
+        ": ${#a[f=1]}",
+        "declare -A m=([a]=1); : ${m[$((f=1))]}",
+    ] {
+        for before in ["f=7", ":"] {
+            let line = format!("{before}; {between}; cat \"$f\"");
+            let used = paths(&line);
+            assert_eq!(used.last().unwrap().1, Access::Read, "{line}");
+            assert_ne!(used.last(), Some(&at("/w/project/1", Access::Read)), "{line}");
+        }
+    }
+    let inner = "f=7; : ${x+$(f=1; cat \"$f\")}";
+    assert_eq!(paths(inner).last(), Some(&at("/w/project/1", Access::Read)), "if it runs at all, f is 1 there");
+}
+
+/// What comes after `&&`, `||` and `!` knows what held where the command before it failed.
+#[test]
+fn what_held_where_a_command_failed_counts() {
+    let last = |line: &str| paths(&format!("f=b; {line}")).pop().unwrap();
+    for line in [
+        "{ f=a; } < nosuch || cat \"$f\"",
+        "! { f=a; } < nosuch && cat \"$f\"",
+        "{ f=a; false; } < x || cat \"$f\"",
+        "read -r f < x || cat \"$f\"",
+        "{ f=a; } < nosuch && f=c || cat \"$f\"",
+        "{ f=c; { f=a; } < nosuch; } < nosuch || cat \"$f\"",
+        "true || f=c; cat \"$f\"",
+    ] {
+        assert_eq!(last(line), (None, Access::Read), "{line}");
+    }
+    // It may have failed before it began, or at its end.
+    assert!(!read_only("y=1; { y='a[$(touch x)]'; false; } < a || echo $((y))"));
+    assert!(!read_only("y=1; read -r y < a || echo $((y))"));
+    assert!(read_only("y=1; { y=2; false; } < a || echo $((y))"));
 }
 
 #[test]

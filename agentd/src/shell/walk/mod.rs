@@ -151,11 +151,11 @@ impl Walk<'_> {
         result
     }
 
-    /// What was looked at last may have failed before it began, where `before` is known.
+    /// What was looked at last may have failed before it began, where `before` is known, as well as at its end.
     fn may_have_failed(&mut self, before: State) {
         self.failed = match self.failed.take() {
             Some(failed) => Some(failed.join(&before)),
-            None => (before != self.state).then_some(before),
+            None => (before != self.state).then(|| before.join(&self.state)),
         };
     }
 
