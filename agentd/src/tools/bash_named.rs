@@ -50,12 +50,16 @@ mod tests {
 
     /// The verdict and layer of a line in mode bypassPermissions.
     fn outcome(scratch: &Scratch, line: &str, deny: &[&str]) -> (Verdict, u8) {
+        with_rules(scratch, line, deny, &[])
+    }
+
+    fn with_rules(scratch: &Scratch, line: &str, deny: &[&str], ask: &[&str]) -> (Verdict, u8) {
         let context = scratch.context();
         let input = json!({"command": line});
         let subject = crate::tools::bash::Bash::default().subject(&input, &context);
-        let mut deny = rules(deny);
-        deny.iter_mut().for_each(|rule| rule.source.base.clone_from(&context.root));
-        let rules = Rules { deny, ..Rules::default() };
+        let [mut deny, mut ask] = [deny, ask].map(rules);
+        deny.iter_mut().chain(&mut ask).for_each(|rule| rule.source.base.clone_from(&context.root));
+        let rules = Rules { deny, ask, ..Rules::default() };
         let places = crate::tools::places(&context.root, &context.env);
         let policy = Policy { mode: Mode::BypassPermissions, rules: rules.into(), places, ..Policy::default() };
         let own = OwnCheck::Reads("x".to_owned());
@@ -79,6 +83,9 @@ mod tests {
             "sudo rsync -a x/ .claude/",
             "curl -so .npmrc x.invalid",
             "cd .git && chmod 777 hooks",
+            "docker run x /bin/chmod +x .git/hooks/a",
+            "sudo -u a -g b -h c chmod +x .git/hooks/a",
+            "git -C . checkout HEAD~3 -- .envrc",
         ] {
             assert_eq!(outcome(&scratch, line, &[]), (Verdict::Ask, 6), "{line}");
         }
@@ -87,6 +94,7 @@ mod tests {
             "node .yarn/releases/yarn.cjs",
             "make .envrc",
             "tar xf a.tgz -C out",
+            "chmod 600 .env",
         ] {
             assert_eq!(outcome(&scratch, line, &[]), (Verdict::Allow, 7), "{line}");
         }
@@ -109,6 +117,13 @@ mod tests {
             "perl -pi -e s/a/b/ tests/a.py",
         ] {
             assert_eq!(outcome(&scratch, line, &deny), (Verdict::Ask, 5), "{line}");
+            if !line.contains("-d @") {
+                assert_eq!(
+                    with_rules(&scratch, line, &[], &["Read(.env)", "Edit(tests/**)"]),
+                    (Verdict::Ask, 5),
+                    "{line}"
+                );
+            }
         }
         for line in ["pytest tests/a.py", "make env", "git commit -m .env.sample"] {
             assert_eq!(outcome(&scratch, line, &deny), (Verdict::Allow, 7), "{line}");
@@ -121,6 +136,7 @@ mod tests {
         let scratch = Scratch::new();
         for line in ["$(echo rm) a", "/b?n/rm a", "eval \"$(cat x)\"", "bash -c \"$(cat x)\""] {
             assert_eq!(outcome(&scratch, line, &["Bash(rm *)"]), (Verdict::Ask, 5), "{line}");
+            assert_eq!(with_rules(&scratch, line, &[], &["Bash(rm *)"]), (Verdict::Ask, 5), "{line}");
             assert_eq!(outcome(&scratch, line, &[]), (Verdict::Allow, 7), "{line}");
         }
         assert_eq!(outcome(&scratch, "make x", &["Bash(rm *)"]), (Verdict::Allow, 7));

@@ -63,6 +63,8 @@ fn each_of_six_checks_asks_alone() {
     let edits = |at: &Path| decided(vec![sed(at)], &context, &[], Mode::AcceptEdits).verdict;
     assert_eq!((edits(&inside), edits(Path::new("/home/f"))), (Verdict::Allow, Verdict::Ask), "sed");
     assert_eq!(verdict(sed(&inside), &[]), Verdict::Ask, "sed in mode default");
+    let vague = command("sed -i s/a/b/", Class::Edits, vec![]);
+    assert_eq!(decided(vec![vague], &context, &[], Mode::AcceptEdits).verdict, Verdict::Ask, "an edit of what?");
     assert_eq!(verdict(command("make x", Class::Unknown, vec![]), &[]), Verdict::Ask, "read-only");
     let bash = crate::tools::bash::Bash::default();
     let free = json!({"command": "pwd", "dangerouslyDisableSandbox": true});
