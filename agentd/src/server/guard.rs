@@ -73,7 +73,23 @@ mod tests {
             assert_eq!(check(method, None, Origin::Elsewhere), Ok(()));
             let allowed = check(method, None, Origin::Tool).is_ok();
             assert_eq!(allowed, check(method, None, Origin::Unknown).is_ok(), "{method}");
-            let changes = ["respond", "set", "start", "cancel", "resume", "shutdown", "update", "delete", "rewind"];
+            let changes = [
+                "respond",
+                "set",
+                "start",
+                "cancel",
+                "resume",
+                "shutdown",
+                "update",
+                "delete",
+                "rewind",
+                "fork",
+                "compact",
+                "close",
+                "stop",
+                "background",
+                "reload",
+            ];
             if changes.iter().any(|verb| method.ends_with(&format!("/{verb}"))) {
                 assert!(!allowed, "{method}");
             }
@@ -88,6 +104,8 @@ mod tests {
     fn a_tool_s_session_asks_as_any() {
         let create = |params: &str| check("session/create", Some(params), Origin::Tool).is_ok();
         assert!(create(r#"{"cwd": "/"}"#) && create(r#"{"cwd": "/", "mode": "default"}"#));
+        assert!(create(r#"{"mode": "plan"}"#) && create(r#"{"mode": "dontAsk"}"#) && create(r#"{"mode": null}"#));
+        assert!(!create(r#"{"mcpServers": {"x": {"command": "x"}}}"#) && !create(r#"{"record": "/x"}"#));
         for mode in ["acceptEdits", "auto", "bypassPermissions", "unheard of"] {
             assert!(!create(&format!(r#"{{"cwd": "/", "mode": "{mode}"}}"#)), "{mode}");
         }
