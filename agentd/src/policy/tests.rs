@@ -328,6 +328,12 @@ fn headless_a_hook_answers_or_the_call_is_denied() {
     let denied = Policy { headless: true, ..with_rules(Mode::Default, &["Tool"], &[], &[]) };
     let found = decide(&denied, Call { answer: Some(HookAnswer::Allow("fine")), ..given.call() });
     assert_eq!(outcome(&found), ("deny", 1), "a denial is no question");
+    // In auto the classifier is heard before it matters that nobody is there.
+    let auto = Policy { headless: true, ..policy(Mode::Auto) };
+    let heard = |classifier| outcome(&decide(&auto, Call { classifier, ..given.call() }));
+    assert_eq!(heard(Classifier::Allows), ("allow", 12));
+    assert_eq!(heard(Classifier::Blocks("no")), ("deny", 12));
+    assert_eq!(heard(Classifier::NotAsked), ("deny", 13));
     assert_eq!(Given::new("Tool", reads()).outcome(&headless), ("allow", 9));
 }
 
@@ -364,6 +370,15 @@ fn the_reason_names_the_source() {
         let name = kind.name();
         assert_eq!(reason.source.as_deref(), Some(format!("{name} (/w/.claude/{name}.json)").as_str()));
         assert_eq!(reason.rule.as_deref(), Some("Tool"));
+        let listed = |text: &str| kinds.iter().skip(at).rev().map(|kind| rule(text, *kind)).collect::<Vec<_>>();
+        let read = Given::file("Read", "/data/x", Access::Read, Zone::Outside);
+        let by = |rules: Rules, given: &Given| {
+            given.decide(&Policy { rules: rules.into(), ..policy.clone() }).reason.source.unwrap()
+        };
+        let source = format!("{name} (/w/.claude/{name}.json)");
+        assert_eq!(by(Rules { deny: listed("Tool"), ..Rules::default() }, &given), source);
+        assert_eq!(by(Rules { ask: listed("Tool"), ..Rules::default() }, &given), source);
+        assert_eq!(by(Rules { allow: listed("Read(//data/**)"), ..Rules::default() }, &read), source);
     }
     let session = vec![SourcedRule { rule: Rule::parse("Tool").unwrap(), source: Source::session("/w".into()) }];
     let remembered = Policy { session, ..policy(Mode::Default) };

@@ -31,6 +31,15 @@ fn each_command_of_a_line_needs_its_own_yes() {
     let denied = with_rules(Mode::BypassPermissions, &["Bash(rm *)"], &[], &["Bash"]);
     assert_eq!(line(&[&status, &make, &remove]).outcome(&denied), ("deny", 1));
     assert_eq!(line(&[&status, &make]).outcome(&denied), ("allow", 7));
+    let whole = with_rules(Mode::BypassPermissions, &["Bash(git status; make*)"], &[], &[]);
+    assert_eq!(line(&[&status, &make]).outcome(&whole), ("deny", 1), "a rule may speak of the line too");
+    // Of several questions the one counts whose layer comes first.
+    let asked = with_rules(Mode::Default, &[], &["Bash(make *)"], &[]);
+    for parts in [[&make, &remove], [&remove, &make]] {
+        let decision = line(&parts).decide(&asked);
+        assert_eq!(outcome(&decision), ("ask", 5));
+        assert!(decision.reason.detail.starts_with("make x: "), "{decision:?}");
+    }
 }
 
 /// Row P05: a question that a rule wants of some commands is asked in bypass too, wherever in a line they stand.
