@@ -59,6 +59,8 @@ async fn with_nobody_there_a_hook_decides_or_it_is_no() {
         assert_eq!((told.outcome.status, told.asked.len()), (status, 0), "{hook:?}");
         if silent {
             assert!(told.text.contains("nobody is there to ask") && told.text.contains("may change something"));
+        } else if status == ToolStatus::Denied {
+            assert_eq!(told.text, "Not allowed by a hook: not on Fridays. Nothing was run.");
         }
         match status {
             ToolStatus::Completed => {

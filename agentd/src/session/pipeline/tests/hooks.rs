@@ -167,6 +167,11 @@ async fn a_stop_without_a_word_has_a_generic_one() {
         hooks.before.decision = Some(HookDecision::Deny { reason: "no".into() });
     });
     assert!(denied.run(input("x")).await.outcome.hook_stop.is_some(), "of a call that did not run too");
+    let stopped = bench(echo(), |hooks| {
+        hooks.before.prevent_continuation = true;
+        hooks.before.stop = Some("not this one".into());
+    });
+    assert!(stopped.run(input("x")).await.outcome.hook_stop.is_some(), "nor one that a hook stops");
 }
 
 /// Row H10: a replaced result is mapped anew and is what the model gets, within the tool's limit; context follows
