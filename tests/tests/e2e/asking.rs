@@ -290,6 +290,10 @@ fn an_answer_can_be_remembered_in_a_file() {
             json!({"scope": "local", "rules": ["Bash(a)", "Bash(b)", "Bash(c)", "Bash(d)", "Bash(e)", "Bash(f)"]}),
             "may add 5",
         ),
+        (
+            json!({"scope": "local", "rules": ["Bash(a)", "Bash(b)", "Bash(c)", "Bash(d)", "Bash(e)"]}),
+            "does not speak of this call",
+        ),
     ] {
         let error = client.call_err("permission/respond", &respond(remember));
         assert_eq!(error.code, -32602, "{error:?}");
