@@ -7,11 +7,12 @@
 
 mod files;
 mod history;
+mod operands;
 mod refs;
 
 use super::super::analysis::{Access, Class, Doing};
-use super::options::{Options, Parsed, known, options, shown, used};
-use super::{Arg, Judgement, PathArg, Program, code};
+use super::options::{Options, Parsed, known, options, shown};
+use super::{Arg, Judgement, Program, code};
 
 /// From the manuals and usage texts of git 2.47.
 pub(super) const PROGRAMS: &[Program] = &[code("git", git)];
@@ -151,7 +152,7 @@ fn judge(command: &Command, name: &str, args: &[Arg]) -> Judgement {
     }
     match (command.harm)(&parsed) {
         Some(why) => Judgement::Unknown(format!("{name} {why}")),
-        None => known(Class::ReadOnly, command.doing, paths(command.operands, &parsed)),
+        None => known(Class::ReadOnly, command.doing, operands::paths(name, command.operands, &parsed)),
     }
 }
 
@@ -163,85 +164,6 @@ fn may_check_signatures(format: &Arg) -> bool {
 /// Whether git doesn't look into repositories below, whose own settings may let it run programs.
 fn keeps_out(when: &Arg) -> bool {
     matches!(when, Arg::Literal(text) if text == "all" || text == "dirty")
-}
-
-fn paths(operands: Operands, parsed: &Parsed) -> Vec<PathArg> {
-    let mut paths: Vec<PathArg> = parsed.files.iter().filter_map(|file| used(file, Access::Read)).collect();
-    let (before, after) = parsed.operands.split_at_checked(parsed.before_end).unwrap_or_default();
-    match operands {
-        Operands::Text => {}
-        Operands::Compared if parsed.has(&["no-index"]) => {
-            paths.extend(parsed.operands.iter().filter_map(|word| used(word, Access::Read)));
-        }
-        Operands::Compared => {
-            paths.extend(before.iter().filter_map(|word| of_revision(word, Access::Read).or_else(|| begun(word))));
-            paths.extend(after.iter().map(|word| of_pattern(word, Access::Read)));
-        }
-        Operands::Revisions(access) => {
-            paths.extend(before.iter().filter_map(|word| of_revision(word, access)));
-            paths.extend(after.iter().map(|word| of_pattern(word, access)));
-        }
-        Operands::Pattern => {
-            let skipped = usize::from(!parsed.has(&["e", "f"]));
-            let before = before.get(skipped..).unwrap_or_default();
-            paths.extend(before.iter().filter_map(|word| of_revision(word, Access::Read)));
-            paths.extend(after.iter().map(|word| of_pattern(word, Access::Read)));
-            if paths.is_empty() {
-                paths.push(PathArg::new(Arg::Literal(".".to_owned()), Access::Read));
-            }
-        }
-        Operands::Paths(access) => paths.extend(parsed.operands.iter().map(|word| of_pattern(word, access))),
-    }
-    paths
-}
-
-/// The path in a word that is a revision, such as `HEAD:src`, or the word itself: git takes one that names no revision
-/// for a path, also before `--`. Of a word that isn't known to its end, only where it leads out of the folder.
-fn of_revision(word: &Arg, access: Access) -> Option<PathArg> {
-    let (Arg::Literal(text) | Arg::One(text) | Arg::Many(text)) = word;
-    if text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..") {
-        return Some(PathArg::new(word.clone(), access));
-    }
-    let within = text.trim_start_matches(':').split_once(':').map(|(_, path)| path);
-    let Some(path) = within.or_else(|| text.strip_prefix(':')) else {
-        let whole = matches!(word, Arg::Literal(text) if !text.is_empty());
-        return whole.then(|| PathArg::new(word.clone(), access));
-    };
-    if path.is_empty() || path.starts_with(['/', '(', '!', '^']) || text.contains(['{', '}']) {
-        return None;
-    }
-    let arg = match word {
-        Arg::Literal(_) => Arg::Literal(path.to_owned()),
-        Arg::One(_) => Arg::One(path.to_owned()),
-        Arg::Many(_) => Arg::Many(path.to_owned()),
-    };
-    Some(PathArg::new(arg, access))
-}
-
-/// A word of which the beginning may be that of a path: no sign of a revision is in it, and it isn't the output of a
-/// command that prints one, which is known to begin with a digit.
-fn begun(word: &Arg) -> Option<PathArg> {
-    let (Arg::One(text) | Arg::Many(text)) = word else { return None };
-    let revision = text == "0" || text.contains(['~', '^', '@', '{', ':']) || text.contains("..");
-    (!revision).then(|| PathArg::new(word.clone(), Access::Read))
-}
-
-/// The path of a pattern that git expands: the folder before its first wildcard, without `:(…)`.
-fn of_pattern(word: &Arg, access: Access) -> PathArg {
-    let Arg::Literal(text) = word else { return PathArg::new(word.clone(), access) };
-    let plain = match text.strip_prefix(":(") {
-        Some(magic) => magic.split_once(')').map_or("", |(_, path)| path),
-        None if text.starts_with(':') => text.trim_start_matches([':', '!', '^', '/']),
-        None => text,
-    };
-    let folder = match plain.find(['*', '?', '[']) {
-        Some(wildcard) => {
-            plain.get(..wildcard).and_then(|fixed| fixed.rsplit_once('/')).map_or(".", |(folder, _)| folder)
-        }
-        None => plain,
-    };
-    let folder = if folder.is_empty() && !plain.starts_with('/') { "." } else { folder };
-    PathArg::new(Arg::Literal(folder.to_owned()), access)
 }
 
 #[cfg(test)]
@@ -303,12 +225,85 @@ mod tests {
     }
 
     #[test]
+    fn patterns_of_git_name_paths() {
+        for line in [
+            "git diff :(top).env",
+            "git diff :(top,literal).env",
+            "git log -p :(top).env",
+            "git log -L1,1:.env",
+            "git log -L /S:/,+1:.env",
+            "git log -L :main:.env",
+            "git stash show -p .env",
+            "git stash list -p .env",
+            "git show HEAD^{/i}:.env",
+            "git show HEAD^{/a:b}:.env",
+            "git cat-file -p HEAD^{tree}:.env",
+            "git diff HEAD :/.env",
+            "git log -p :/.env",
+        ] {
+            assert!(paths(line).contains(&"Read .env".to_owned()), "{line}: {:?}", paths(line));
+        }
+        assert_eq!(paths("git diff ./a :!.env"), ["Read ./a"]);
+        assert_eq!(paths("git diff -- src :(exclude).env"), ["Read src"]);
+        assert_eq!(paths("git diff .en?"), ["Read .en?", "Read ."]);
+        assert_eq!(paths("git diff -- \\.env"), ["Read ."]);
+        assert_eq!(paths("git diff :(icase).ENV"), ["Read ."]);
+        assert_eq!(paths("git status -- :!.env"), ["Look ."]);
+    }
+
+    #[test]
+    fn what_shows_changes_anywhere_reads_the_folder() {
+        for line in [
+            "git diff",
+            "git diff HEAD",
+            "git diff --cached HEAD~2..HEAD",
+            "git diff origin/main",
+            "git diff v1.2",
+            "git diff -- :!.env",
+            "git diff --stat -p",
+            "git show",
+            "git show HEAD",
+            "git show -W :/fix",
+            "git log -p",
+            "git log -S x -p main",
+            "git log -p src/*",
+            "git log -U9",
+            "git stash show -p",
+            "git stash list -p",
+            "git diff-tree -p HEAD",
+            "git reflog -p",
+            "git grep x",
+            "git grep x HEAD",
+            "git grep -e x HEAD~3 main",
+        ] {
+            assert!(paths(line).contains(&"Read .".to_owned()), "{line}: {:?}", paths(line));
+        }
+        for line in [
+            "git diff --stat",
+            "git diff --name-only HEAD",
+            "git diff ./a",
+            "git diff HEAD -- src",
+            "git show --stat",
+            "git show -s HEAD",
+            "git show HEAD:a",
+            "git log",
+            "git log -S x --oneline",
+            "git log -p a.txt",
+            "git stash show",
+            "git grep x -- src",
+            "git grep x HEAD src/a",
+        ] {
+            assert!(!paths(line).contains(&"Read .".to_owned()), "{line}: {:?}", paths(line));
+        }
+    }
+
+    #[test]
     fn paths_are_told() {
         assert_eq!(paths("git log -- src ../x"), ["Read src", "Read ../x"]);
-        assert_eq!(paths("git diff HEAD~1..HEAD a"), ["Read HEAD~1..HEAD", "Read a"]);
+        assert_eq!(paths("git diff HEAD~1..HEAD a"), ["Read HEAD~1..HEAD", "Read a", "Read ."]);
         assert_eq!(paths("git diff .env /dev/null"), ["Read .env", "Read /dev/null"]);
-        assert_eq!(paths("git diff src/* a"), ["Read src/…", "Read a"]);
-        assert_eq!(paths("git diff HEAD~… 0* main..…"), [""; 0]);
+        assert_eq!(paths("git diff src/* ./a"), ["Read src/…", "Read ./a"]);
+        assert_eq!(paths("git diff --stat HEAD~… 0* main..…"), [""; 0]);
         assert_eq!(paths("git log -p .env"), ["Read .env"]);
         assert_eq!(paths("git grep --untracked x .env"), ["Read .env"]);
         assert_eq!(paths("git blame .env HEAD"), ["Read .env", "Read HEAD"]);
@@ -316,8 +311,8 @@ mod tests {
         assert_eq!(paths("git show HEAD:.env"), ["Read .env"]);
         assert_eq!(paths("git show :0:.env"), ["Read .env"]);
         assert_eq!(paths("git show :.env"), ["Read .env"]);
-        assert_eq!(paths("git show :/fix"), [""; 0]);
-        assert_eq!(paths("git show HEAD:…"), [""; 0]);
+        assert_eq!(paths("git show :/fix"), ["Read fix", "Read ."]);
+        assert_eq!(paths("git show HEAD:…"), ["Read ."]);
         assert_eq!(paths("git ls-files src/*.rs"), ["Look src"]);
         assert_eq!(paths("git ls-files :(exclude)*.rs"), ["Look ."]);
         assert_eq!(paths("git blame HEAD a"), ["Read HEAD", "Read a"]);

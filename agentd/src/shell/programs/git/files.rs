@@ -10,7 +10,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command("ls-files", LS_FILES, Doing::List, Operands::Paths(Access::Look)),
     command("ls-tree", LS_TREE, Doing::List, Operands::Revisions(Access::Look)),
     command("grep", GREP, Doing::Search, Operands::Pattern),
-    command("cat-file", CAT_FILE, Doing::Read, Operands::Revisions(Access::Read)),
+    command("cat-file", CAT_FILE, Doing::Read, Operands::Revisions(Access::Read)).unless(cat_file),
     command(
         "hash-object",
         options("t:", "stdin no-filters literally path="),
@@ -68,6 +68,11 @@ const CAT_FILE: Options = options(
      allow-unknown-type",
 );
 
+/// What standard input names can't be told from the words; with `--batch-check` alone, nothing of its content is shown.
+fn cat_file(parsed: &Parsed) -> Option<&'static str> {
+    parsed.has(&["batch", "batch-command"]).then_some("shows whatever standard input names")
+}
+
 const APPLY: Options = options(
     "p:C:Rvqz",
     "stat numstat summary check index cached exclude= include= directory= reverse whitespace= unidiff-zero recount \
@@ -101,6 +106,12 @@ fn clean(parsed: &Parsed) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::{ask, only_read};
+
+    #[test]
+    fn objects_that_standard_input_names_are_not_shown() {
+        ask(&["git cat-file --batch", "git cat-file --batch=%(objectname)", "git cat-file --batch-command --buffer"]);
+        only_read(&["git cat-file --batch-check", "git cat-file --batch-check --batch-all-objects"]);
+    }
 
     #[test]
     fn files_and_objects_are_shown() {

@@ -11,8 +11,8 @@ pub(super) const COMMANDS: &[Command] = &[
     command("reflog", LOG, Doing::Read, REVISIONS).unless(reflog),
     command("reflog list", options("", "").at_most(0), Doing::Other, Operands::Text),
     // It hands words on without `--`, so behind it they are options still.
-    command("stash list", LOG.dashes_do_not_end(), Doing::Read, Operands::Text),
-    command("stash show", STASH.dashes_do_not_end(), Doing::Read, Operands::Text),
+    command("stash list", LOG.dashes_do_not_end(), Doing::Read, REVISIONS),
+    command("stash show", STASH.dashes_do_not_end(), Doing::Read, REVISIONS),
     command("rev-list", REV_LIST, Doing::Other, REVISIONS),
     command("shortlog", SHORTLOG, Doing::Read, REVISIONS),
     command("diff", DIFF, Doing::Read, Operands::Compared),
