@@ -1,6 +1,7 @@
 //! A line of Bash as permission sees it: its analysis, made once for a call, and its commands with the files that they
 //! use. Called by Bash. Looks files and names up, opens nothing but git's configuration.
 
+use super::bash_found::{narrowed, swept_folders};
 use super::bash_git::config_runs_programs;
 use super::bash_globs::{TooMany, all_links, links};
 use super::bash_named::named;
@@ -22,12 +23,8 @@ const KEPT: usize = 16;
 
 /// Programs that remove what they are given.
 const REMOVERS: [&str; 3] = ["rm", "rmdir", "shred"];
-/// Words of `find` that leave nothing out, and those of them that take a word.
-const FIND_TAKES_ALL: [&str; 11] =
-    ["-delete", "-depth", "-d", "-xdev", "-mount", "-print", "-print0", "-follow", "-mindepth", "-maxdepth", "-type"];
-const FIND_WITH_VALUE: [&str; 3] = ["-mindepth", "-maxdepth", "-type"];
 /// Words before a program: wrappers with their options.
-const MAX_WRAPPER_WORDS: usize = 6;
+pub(super) const MAX_WRAPPER_WORDS: usize = 6;
 
 /// The analyses of the last lines.
 #[derive(Default)]
@@ -141,8 +138,8 @@ fn command_part(command: &Command, context: &ToolContext) -> CommandUse {
         named: named(command, context),
         hidden: command.hidden,
     };
-    for used in &command.paths {
-        let path = used.path.as_deref();
+    for used in narrowed(command) {
+        let (used, path) = (&*used, used.path.as_deref());
         if path.is_some_and(|path| is_stream(Path::new(path)) && used.access != Access::Remove) {
             continue;
         }
@@ -217,29 +214,6 @@ fn removed_words(text: &str) -> impl Iterator<Item = &str> {
     let at = text.split_whitespace().take(MAX_WRAPPER_WORDS).position(is_remover);
     let words = text.split_whitespace().skip(at.map_or(usize::MAX, |at| at + 1));
     words.filter(|word| !word.starts_with('-'))
-}
-
-/// Where `find -delete` starts, if it leaves nothing out, or all but something.
-fn swept_folders(text: &str) -> Vec<&str> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let is_find = |word: &&str| word.rsplit('/').next() == Some("find");
-    let Some(at) = words.iter().take(MAX_WRAPPER_WORDS).position(is_find) else { return Vec::new() };
-    let arguments = words.get(at + 1..).unwrap_or_default();
-    let is_option = |word: &&&str| matches!(**word, "-H" | "-L" | "-P");
-    let options = arguments.iter().take_while(is_option).count();
-    let arguments = arguments.get(options..).unwrap_or_default();
-    let starts = arguments.iter().take_while(|word| !word.starts_with(['-', '(', '!', '\\'])).count();
-    let (starts, tests) = arguments.split_at(starts);
-    let takes_all = tests.iter().enumerate().all(|(at, word)| {
-        let before = at.checked_sub(1).and_then(|before| tests.get(before));
-        FIND_TAKES_ALL.contains(word) || before.is_some_and(|before| FIND_WITH_VALUE.contains(before))
-    });
-    let all_but = tests.iter().any(|word| matches!(*word, "!" | "-not"));
-    match tests.contains(&"-delete") && (takes_all || all_but) {
-        true if starts.is_empty() => vec!["."],
-        true => starts.to_vec(),
-        false => Vec::new(),
-    }
 }
 
 /// Whether git may be run by a command, also through another program.
