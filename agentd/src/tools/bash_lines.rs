@@ -1,6 +1,7 @@
 //! A line of Bash as permission sees it: its analysis, made once for a call, and its commands with the files that they
 //! use. Called by Bash. Looks files and names up, opens nothing but git's configuration.
 
+use super::bash_forms::{forms, is_hidden};
 use super::bash_found::{narrowed, swept_folders};
 use super::bash_git::config_runs_programs;
 use super::bash_globs::{TooMany, all_links, links};
@@ -129,14 +130,14 @@ fn command_part(command: &Command, context: &ToolContext) -> CommandUse {
     let mut part = CommandUse {
         text: command.text.clone(),
         plain: command.plain.clone(),
-        forms: command.forms.clone(),
+        forms: forms(command),
         class: command.class,
         why: command.why.clone(),
         files: Vec::new(),
         unknown_path: None,
         removes_unknown: false,
         named: named(command, context),
-        hidden: command.hidden,
+        hidden: is_hidden(command),
     };
     for used in narrowed(command) {
         let (used, path) = (&*used, used.path.as_deref());

@@ -4,6 +4,7 @@
 mod bash;
 mod bash_cwd;
 mod bash_exit;
+mod bash_forms;
 mod bash_found;
 mod bash_git;
 mod bash_globs;

@@ -2,10 +2,11 @@
 
 use super::super::analysis::{Access, Class, Doing};
 use super::options::{known, refused, used};
-use super::{Arg, Judgement, Program, code};
+use super::{Arg, Judgement, Known, Program, code};
 
 /// From the manuals of bash 5.2 and dash 0.5. Other shells read files of their own first.
-pub(super) const PROGRAMS: &[Program] = &[code("bash", judge), code("sh dash", judge)];
+pub(super) const PROGRAMS: &[Program] =
+    &[code("bash", judge), code("sh dash", judge), code("ash fish ksh mksh rbash zsh", other_shell)];
 
 /// Options without effect on what a text does, beside `c` itself.
 const SWITCHES: &str = "ceufE";
@@ -30,8 +31,31 @@ fn judge(name: &str, args: &[Arg]) -> Judgement {
     }
     match script(name, args) {
         Ok(script) => Judgement::Script(script),
-        Err(why) => Judgement::Unknown(why),
+        Err(why) => beside(args).unwrap_or(Judgement::Unknown(why)),
     }
+}
+
+fn other_shell(name: &str, args: &[Arg]) -> Judgement {
+    beside(args).unwrap_or_else(|| Judgement::Unknown(format!("{name} may run anything")))
+}
+
+/// The text of `-c`, also where more may be run beside it, by other options or by another shell: it is not harmless
+/// then, whatever the text is, but rules speak of the commands in it.
+fn beside(args: &[Arg]) -> Option<Judgement> {
+    let literal = |word: &Arg| if let Arg::Literal(text) = word { Some(text.clone()) } else { None };
+    let gives = |text: &str| match text.strip_prefix("--") {
+        Some(long) => long == "command",
+        None => text.starts_with(['-', '+']) && text.contains('c'),
+    };
+    let at = args.iter().position(|word| literal(word).is_some_and(|text| gives(&text)))?;
+    let mut behind = args.iter().skip(at + 1);
+    // `-co pipefail` takes a word first.
+    let takes_word = literal(args.get(at)?).is_some_and(|text| !text.starts_with("--") && text.contains(['o', 'O']));
+    let script = behind.by_ref().filter_map(literal).find(|text| !text.starts_with(['-', '+']))?;
+    let script = if takes_word { behind.find_map(literal)? } else { script };
+    let argv = ["bash".to_owned(), "-c".to_owned(), script].map(Arg::Literal).to_vec();
+    let does = Known { class: Class::Unknown, doing: Doing::Other, paths: Vec::new() };
+    Some(Judgement::Runs { argv, does })
 }
 
 /// The text of `-c`. What follows is `$0`, `$1` and so on, of which the walk knows nothing in any text.
@@ -90,8 +114,9 @@ fn may_be_option(word: &Arg) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Judgement;
     use super::super::tests::{ask_words, judged_words, only_read_words};
+    use super::super::{Arg, Judgement};
+    use super::Class;
 
     #[test]
     fn a_literal_text_is_handed_on() {
@@ -109,34 +134,36 @@ mod tests {
         }
     }
 
+    /// Rules see the commands of the text, and what else is run makes it ask.
     #[test]
-    fn other_shells_and_texts_ask() {
-        ask_words(&[
-            &["bash"],
-            &["bash", "x.sh"],
-            &["bash", "-s"],
-            &["bash", "-"],
+    fn a_text_is_read_also_where_more_may_be_run() {
+        for words in [
+            ["bash", "-lc", "ls"].as_slice(),
             &["bash", "-lc", "ls"],
             &["bash", "-ic", "ls"],
             &["bash", "-xc", "ls"],
             &["bash", "--rcfile", "x", "-c", "ls"],
             &["bash", "--init-file", "x", "-ic", "ls"],
-            &["bash", "-c", "…"],
-            &["bash", "-c", "*"],
-            &["bash", "-c"],
-            &["bash", "-c", "+e", "ls"],
-            &["bash", "-c", "--", "ls"],
-            &["bash", "-c", "-", "ls"],
             &["bash", "…", "-c", "ls"],
             &["bash", "-o", "posix", "-c", "ls"],
             &["bash", "-O", "expand_aliases", "-c", "ls"],
             &["bash", "+e", "-c", "ls"],
-            &["bash", "-e", "x.sh"],
-            &["bash", "-n", "-c", "ls", "x"],
-            &["bash", "-o"],
-            &["bash", "-n", "…"],
-            &["bash", "-n", "-i"],
             &["sh", "--norc", "-c", "ls"],
+            &["zsh", "-c", "ls"],
+            &["fish", "-c", "ls"],
+            &["bash", "-co", "posix", "ls"],
+            &["bash", "-n", "-c", "ls", "x"],
+            &["ksh", "-ec", "ls", "x"],
+            &["fish", "--command", "ls"],
+        ] {
+            let Judgement::Runs { argv, does } = judged_words(words) else { panic!("{words:?}") };
+            assert_eq!(argv, ["bash", "-c", "ls"].map(|word| Arg::Literal(word.to_owned())), "{words:?}");
+            assert_eq!(does.class, Class::Unknown, "{words:?}");
+        }
+        for words in [
+            ["bash", "-c", "+e", "ls"].as_slice(),
+            &["bash", "-c", "--", "ls"],
+            &["bash", "-c", "-", "ls"],
             &["sh", "-c", "echo $'a\\'; touch pwn #'"],
             &["sh", "-c", "cat x &>/dev/null y"],
             &["sh", "-c", "[[ a > pwn ]]"],
@@ -144,8 +171,26 @@ mod tests {
             &["sh", "-c", "echo $[a > b]"],
             &["sh", "-c", "echo $\\\n'a\\'; touch pwn #'"],
             &["sh", "-c", "time -o pwn ls"],
-            &["zsh", "-c", "ls"],
-            &["fish", "-c", "ls"],
+        ] {
+            let Judgement::Runs { does, .. } = judged_words(words) else { panic!("{words:?}") };
+            assert_eq!(does.class, Class::Unknown, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn other_shells_and_texts_ask() {
+        ask_words(&[
+            &["bash"],
+            &["bash", "x.sh"],
+            &["bash", "-s"],
+            &["bash", "-"],
+            &["bash", "-c", "…"],
+            &["bash", "-c", "*"],
+            &["bash", "-c"],
+            &["bash", "-e", "x.sh"],
+            &["bash", "-o"],
+            &["bash", "-n", "…"],
+            &["bash", "-n", "-i"],
             &["sh", "x"],
         ]);
     }

@@ -19,9 +19,12 @@ const OBEYING: [&str; 1] = ["git"];
 const ALSO_PROGRAMS: [&str; 8] = ["echo", "printf", "test", "[", "true", "false", "pwd", "kill"];
 /// What runs the command that is among its words, after options that aren't told apart here. Rules that tighten look at
 /// every word on that may be its first.
-const FRONTS: [&str; 31] = [
+const FRONTS: [&str; 47] = [
     "builtin",
+    "bunx",
     "busybox",
+    "bwrap",
+    "choom",
     "chroot",
     "chrt",
     "command",
@@ -29,16 +32,26 @@ const FRONTS: [&str; 31] = [
     "env",
     "eval",
     "exec",
+    "fakeroot",
+    "firejail",
     "flock",
     "ionice",
+    "linux32",
+    "linux64",
+    "ltrace",
     "nice",
     "nohup",
+    "npx",
     "nsenter",
     "parallel",
     "pkexec",
+    "pnpx",
+    "prlimit",
+    "rlwrap",
     "run0",
     "runuser",
     "script",
+    "setarch",
     "setsid",
     "stdbuf",
     "strace",
@@ -50,7 +63,10 @@ const FRONTS: [&str; 31] = [
     "timeout",
     "toybox",
     "trap",
+    "unbuffer",
+    "unshare",
     "watch",
+    "xvfb-run",
 ];
 /// Words after such a front that are looked at.
 const FRONT_WORDS: usize = 8;
@@ -239,7 +255,8 @@ impl Walk<'_> {
         let paths = known.paths.iter().flat_map(|path| self.uses_of(words, path)).collect();
         let why = match known.class {
             Class::ReadOnly => format!("{name} only reads"),
-            _ => format!("{name} changes files"),
+            Class::Unknown => format!("{name} may run files of its own beside the commands on its line"),
+            Class::Edits => format!("{name} changes files"),
         };
         Verdict { class: known.class, doing: known.doing, why, paths, ..Verdict::harmless() }
     }
