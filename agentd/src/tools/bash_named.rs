@@ -1,6 +1,7 @@
 //! The files that a command names of which it is not known what it does, so that rules and protected places speak of
 //! them too. Called by `bash_lines`. Looks names up, opens nothing.
 
+use super::bash_forms::without_options;
 use super::tool::ToolContext;
 use super::zones::command_use;
 use crate::policy::FileUse;
@@ -13,8 +14,47 @@ const WRITERS: [&str; 47] = [
     "rsync", "scp", "sed", "setfacl", "shred", "sort", "split", "sponge", "tar", "tee", "touch", "truncate", "unxz",
     "unzip", "vi", "vim", "wget", "xz", "zip", "zstd",
 ];
-/// Words of git after which it changes files of the work tree.
-const GIT_WRITES: [&str; 7] = ["apply", "checkout", "clean", "mv", "restore", "rm", "switch"];
+/// Commands of git that change files of the work tree, or write a file that they name.
+const GIT_WRITES: [&str; 13] = [
+    "apply",
+    "archive",
+    "bundle",
+    "checkout",
+    "clean",
+    "clone",
+    "format-patch",
+    "mv",
+    "restore",
+    "rm",
+    "stash",
+    "switch",
+    "worktree",
+];
+/// Programs that write to what they are given if one of these words is there.
+const WRITERS_WITH: [(&str, &[&str]); 13] = [
+    ("autopep8", &["-i", "--in-place"]),
+    ("awk", &["inplace"]),
+    ("biome", &["--write", "--fix", "--apply"]),
+    ("clang-format", &["-i"]),
+    ("eslint", &["--fix"]),
+    ("gawk", &["inplace"]),
+    ("gofmt", &["-w"]),
+    ("goimports", &["-w"]),
+    ("prettier", &["--write", "-w"]),
+    ("ruff", &["--fix"]),
+    ("shfmt", &["-w"]),
+    ("xxd", &["-r"]),
+    ("yapf", &["-i", "--in-place"]),
+];
+/// Programs that write to what they are given unless one of these words is there.
+const WRITERS_UNLESS: [(&str, &[&str]); 3] = [
+    ("black", &["--check", "--diff", "--version"]),
+    ("isort", &["--check", "--check-only", "-c", "--diff"]),
+    ("rustfmt", &["--check", "--version"]),
+];
+/// Options of many programs that name a file which is written.
+const OUTPUTS: [&str; 8] =
+    ["-o", "-out", "-keyout", "--out", "--output", "--outfile", "--output-file", "--output-document"];
 /// Words in front of a program: wrappers with their options.
 const FRONT_WORDS: usize = 6;
 
@@ -23,20 +63,58 @@ pub(super) fn named(command: &Command, context: &ToolContext) -> Vec<FileUse> {
     if command.class != Class::Unknown || command.named.is_empty() {
         return Vec::new();
     }
-    let access = if writes(command) { Access::Write } else { Access::Read };
-    let file = |name: &str, text: &str| command_use(name, text, access, false, context);
-    command.named.iter().filter_map(|used| file(used.path.as_deref()?, &used.text)).collect()
+    let all = writes(command);
+    let outputs = outputs(command);
+    command
+        .named
+        .iter()
+        .filter_map(|used| {
+            let written = all || outputs.contains(&used.text.as_str());
+            let access = if written { Access::Write } else { Access::Read };
+            command_use(used.path.as_deref()?, &used.text, access, false, context)
+        })
+        .collect()
 }
 
 fn writes(command: &Command) -> bool {
     command.forms.iter().any(|form| {
         let words: Vec<&str> = form.split_whitespace().collect();
-        words.iter().take(FRONT_WORDS).enumerate().any(|(at, word)| {
+        let mut first = words.iter().take(FRONT_WORDS).enumerate();
+        first.any(|(at, word)| {
             let name = word.rsplit('/').next().unwrap_or(word);
-            let mut after = words.iter().skip(at + 1);
-            WRITERS.contains(&name) || (name == "git" && after.any(|word| GIT_WRITES.contains(word)))
+            WRITERS.contains(&name) || writes_with(name, words.get(at + 1..).unwrap_or_default())
         })
     })
+}
+
+/// Whether a program that also reads writes with these words.
+fn writes_with(name: &str, words: &[&str]) -> bool {
+    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+    let listed = |(program, wanted): &(&str, &[&str])| *program == name && has(wanted);
+    match name {
+        "git" => without_options(words).first().is_some_and(|word| GIT_WRITES.contains(word)),
+        "ruff" if words.first() == Some(&"format") => !has(&["--check", "--diff"]),
+        _ => {
+            WRITERS_WITH.iter().any(listed)
+                || WRITERS_UNLESS.iter().any(|(program, wanted)| *program == name && !has(wanted))
+        }
+    }
+}
+
+/// The files that options name as those to write.
+fn outputs(command: &Command) -> Vec<&str> {
+    let mut found = Vec::new();
+    for form in &command.forms {
+        let words: Vec<&str> = form.split_whitespace().collect();
+        for (at, word) in words.iter().enumerate() {
+            match word.split_once('=') {
+                Some((option, value)) if OUTPUTS.contains(&option) => found.push(value),
+                None if OUTPUTS.contains(word) => found.extend(words.get(at + 1)),
+                _ => {}
+            }
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -86,6 +164,14 @@ mod tests {
             "docker run x /bin/chmod +x .git/hooks/a",
             "sudo -u a -g b -h c chmod +x .git/hooks/a",
             "git -C . checkout HEAD~3 -- .envrc",
+            "git archive -o .envrc HEAD",
+            "git -C . format-patch --output-directory .git/hooks HEAD~1",
+            "git worktree add .claude/x",
+            "gcc a.c -o .git/hooks/pre-commit",
+            "openssl rand -out .npmrc 9",
+            "gpg --output=.envrc -d a.gpg",
+            "anything --outfile .bashrc a",
+            "xxd -r a .bashrc",
         ] {
             assert_eq!(outcome(&scratch, line, &[]), (Verdict::Ask, 6), "{line}");
         }
@@ -115,6 +201,14 @@ mod tests {
             "docker run -v ./.env:/x y",
             "ln -sf a tests/a.py",
             "perl -pi -e s/a/b/ tests/a.py",
+            "black tests/a.py",
+            "python3 -m black tests/a.py",
+            "npx prettier --write tests/a.py",
+            "gofmt -w tests/a.py",
+            "clang-format -i tests/a.py",
+            "ruff check --fix tests/a.py",
+            "ruff format tests/a.py",
+            "eslint --fix tests/a.py",
         ] {
             assert_eq!(outcome(&scratch, line, &deny), (Verdict::Ask, 5), "{line}");
             if !line.contains("-d @") {
@@ -125,7 +219,16 @@ mod tests {
                 );
             }
         }
-        for line in ["pytest tests/a.py", "make env", "git commit -m .env.sample"] {
+        for line in [
+            "pytest tests/a.py",
+            "make env",
+            "git commit -m .env.sample",
+            "black --check tests/a.py",
+            "eslint tests/a.py",
+            "ruff check tests/a.py",
+            "prettier --check tests/a.py",
+            "gcc tests/a.c -o a",
+        ] {
             assert_eq!(outcome(&scratch, line, &deny), (Verdict::Allow, 7), "{line}");
         }
     }
