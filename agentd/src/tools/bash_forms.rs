@@ -76,8 +76,7 @@ fn reads_commands(words: &[&str]) -> bool {
         // `<` and what is behind it are no words of the shell.
         let mut own = words.iter().take_while(|word| !word.starts_with(['<', '>']));
         let file = |word: &&str| matches!(*word, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
-        return words.iter().any(|word| short(word, 's'))
-            || own.all(|word| word.starts_with(['-', '+']) || file(word));
+        return words.iter().any(|word| short(word, 's')) || own.all(|word| word.starts_with(['-', '+']) || file(word));
     };
     words.get(at + 1).is_some_and(|text| {
         text.starts_with(['"', '$', '`']) && words.iter().skip(at + 1).any(|word| word.contains(['$', '`']))
