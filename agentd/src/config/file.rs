@@ -1,5 +1,5 @@
 //! The text of one settings file: JSON with comments in, the values that fit and the errors out. Called by `files`.
-//! A file that can't be parsed still gives its deny rules: a slip must not open what was closed. Pure.
+//! A file that can't be parsed still gives its deny and ask rules: a slip must not open what was closed. Pure.
 
 use super::salvage;
 use super::sift::{Owner, Problem, Step, place, sift};
@@ -75,11 +75,17 @@ pub(super) fn error(shown: &str, message: String) -> SettingsError {
 }
 
 fn broken(shown: &str, text: &str, why: String) -> Content {
-    let deny = salvage::deny_rules(text);
-    let kept = if deny.is_empty() { "" } else { "; only its deny rules count" };
+    let (deny, ask) = (salvage::rules(text, "deny"), salvage::rules(text, "ask"));
+    let kept = match (deny.is_empty(), ask.is_empty()) {
+        (true, true) => "",
+        (false, true) => "; only its deny rules count",
+        (true, false) => "; only its ask rules count",
+        (false, false) => "; only its deny and ask rules count",
+    };
     let mut values = Map::new();
-    if !deny.is_empty() {
-        values.insert("permissions".to_owned(), json!({"deny": deny}));
+    if !kept.is_empty() {
+        let saved = Map::from_iter([("permissions".to_owned(), json!({"deny": deny, "ask": ask}))]);
+        (values, _) = sift(saved, Owner::Agentd);
     }
     let errors = vec![error(shown, format!("{why}: correct the file{kept}"))];
     Content { values, errors, state: State::Broken, ..Content::default() }
@@ -115,7 +121,9 @@ fn line_of(text: &str, tree: &ast::Value<'_>, path: &[Step]) -> Option<usize> {
                 at = &property.value;
             }
             Step::Item(item) => {
-                at = at.as_array()?.elements.get(*item)?;
+                // What was taken for a list of one has no entries.
+                let Some(found) = at.as_array().and_then(|list| list.elements.get(*item)) else { break };
+                at = found;
                 start = at.range().start;
             }
         }

@@ -6,7 +6,7 @@ use super::folder::Folders;
 use super::gate::is_secret;
 use super::loader::Loader;
 use super::replace;
-use super::sift::{Owner, Problem, Step, place, sift};
+use super::sift::{Owner, Problem, Step, UNTIL_CORRECTED, place, sift};
 use crate::policy::Rule;
 use proto::permission::RuleScope;
 use serde_json::{Map, Value, json};
@@ -144,8 +144,8 @@ fn check(parts: &[&str], value: &Value) -> Result<(), String> {
         None => Ok(()),
         Some(Problem { path, message }) => {
             // What is said of a file that is there already, where the rest of it counts.
-            let ends = ["; the value is ignored", "; the entry is ignored"];
-            let why = ends.iter().find_map(|end| message.strip_suffix(end)).unwrap_or(message);
+            let ends = ["; the value is ignored", "; the entry is ignored", "; it is taken", UNTIL_CORRECTED];
+            let why = ends.iter().find_map(|end| message.split_once(end)).map_or(message.as_str(), |(why, _)| why);
             Err(format!("{}: {why}; nothing was written: correct the value and set it again", place(path)))
         }
     }

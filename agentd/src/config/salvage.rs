@@ -1,14 +1,17 @@
-//! What can be saved of a settings file that can't be parsed: the deny rules, for a slip must not open what was
+//! What can be saved of a settings file that can't be parsed: the rules that tighten, for a slip must not open what was
 //! closed. Called by `file`. Pure.
 
-/// The entries of every list that follows a key `deny`, as far as they can be read.
-pub(super) fn deny_rules(text: &str) -> Vec<String> {
-    const KEY: &str = "\"deny\"";
+/// The entries of every list that follows this key, or the one text that does, as far as they can be read.
+pub(super) fn rules(text: &str, key: &str) -> Vec<String> {
+    let key = format!("\"{key}\"");
     let mut rules = Vec::new();
-    for (at, _) in text.match_indices(KEY) {
-        let rest = text.get(at.saturating_add(KEY.len())..).unwrap_or_default();
-        let Some(rest) = skip_blank(rest).strip_prefix(':') else { continue };
-        let Some(mut rest) = skip_blank(rest).strip_prefix('[') else { continue };
+    for (at, _) in text.match_indices(&key) {
+        let rest = text.get(at.saturating_add(key.len())..).unwrap_or_default();
+        let Some(rest) = skip_blank(rest).strip_prefix(':').map(skip_blank) else { continue };
+        let Some(mut rest) = rest.strip_prefix('[') else {
+            rules.extend(serde_json::Deserializer::from_str(rest).into_iter::<String>().next().and_then(Result::ok));
+            continue;
+        };
         loop {
             rest = skip_blank(rest);
             rest = rest.strip_prefix(',').map_or(rest, skip_blank);

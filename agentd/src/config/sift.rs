@@ -20,6 +20,9 @@ pub(super) struct Problem {
     pub(super) message: String,
 }
 
+/// What follows a deny or ask rule that can't be used, in the message.
+pub(super) const UNTIL_CORRECTED: &str = "; until it is corrected, ";
+
 /// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
@@ -31,7 +34,7 @@ pub(super) enum Owner {
 
 /// What fits of a file, and what does not.
 pub(super) fn sift(file: Map<String, Value>, owner: Owner) -> (Map<String, Value>, Vec<Problem>) {
-    let mut sieve = Sieve { owner, path: Vec::new(), problems: Vec::new() };
+    let mut sieve = Sieve { owner, path: Vec::new(), problems: Vec::new(), stand_ins: Vec::new() };
     let mut good = Map::new();
     for (key, value) in file {
         if keys::OWN.contains(&key.as_str()) {
@@ -42,7 +45,15 @@ pub(super) fn sift(file: Map<String, Value>, owner: Owner) -> (Map<String, Value
             sieve.unknown(&key, &keys::OWN);
         }
     }
+    if !sieve.stand_ins.is_empty() {
+        super::merge::over(&mut good, rules_of("ask", sieve.stand_ins));
+    }
     (good, sieve.problems)
+}
+
+/// Settings with nothing but these entries in a list of rules.
+fn rules_of(list: &str, entries: Vec<Value>) -> Map<String, Value> {
+    Map::from_iter([("permissions".to_owned(), json!({list: entries}))])
 }
 
 /// Other ways to write the same.
@@ -72,6 +83,8 @@ struct Sieve {
     owner: Owner,
     path: Vec<Step>,
     problems: Vec<Problem>,
+    /// The ask rules in place of deny and ask rules that can't be used.
+    stand_ins: Vec<Value>,
 }
 
 impl Sieve {
@@ -87,6 +100,9 @@ impl Sieve {
     }
 
     fn value(&mut self, value: Value) -> Option<Value> {
+        if self.tightens() && !matches!(value, Value::Array(_) | Value::Null) {
+            return self.no_list(value);
+        }
         // A key that takes everything is one that agentd does not use.
         let wants_object = self.fits(&json!({})).is_ok() && self.fits(&json!("")).is_err();
         match value {
@@ -137,12 +153,53 @@ impl Sieve {
                 }
                 Err(why) => {
                     self.path.push(Step::Item(at));
-                    self.problem(format!("{why}; the entry is ignored"));
+                    if self.tightens() {
+                        self.stand_in(&item, &why);
+                    } else {
+                        self.problem(format!("{why}; the entry is ignored"));
+                    }
                     self.path.pop();
                 }
             }
         }
         Some(Value::Array(good))
+    }
+
+    /// Whether the place is in a list of rules that tighten.
+    fn tightens(&self) -> bool {
+        match self.path.as_slice() {
+            [Step::Key(parent), Step::Key(list), ..] => {
+                parent == "permissions" && ["ask", "deny"].contains(&list.as_str())
+            }
+            _ => false,
+        }
+    }
+
+    /// What tightens and is no list: a single rule is taken, and for anything else there are questions.
+    fn no_list(&mut self, value: Value) -> Option<Value> {
+        if value.is_string() {
+            self.problem("a list is expected here: put it in [ ]; it is taken as a list of this one entry".to_owned());
+            return self.list(vec![value]);
+        }
+        self.stand_in(&value, "a list of rules is expected here");
+        None
+    }
+
+    /// Asks about every call that an entry which can't be used may have meant: a slip in what was to tighten must not
+    /// open anything.
+    fn stand_in(&mut self, entry: &Value, why: &str) {
+        let mut texts = Vec::new();
+        if !strings(entry, &mut texts) {
+            texts = vec![""];
+        }
+        let rules: Vec<&str> = texts.into_iter().flat_map(Rule::stand_ins).copied().collect();
+        let calls = match rules.first() {
+            None => return self.problem(format!("{why}; the entry is ignored")),
+            Some(_) if rules.contains(&"*") => "every call is asked about".to_owned(),
+            Some(tool) => format!("every call of {tool} is asked about"),
+        };
+        self.problem(format!("{why}{UNTIL_CORRECTED}{calls}"));
+        self.stand_ins.extend(rules.into_iter().map(Value::from));
     }
 
     /// Whether an entry of a list of permission rules is one.
@@ -209,6 +266,16 @@ impl Sieve {
         }
         Ok(())
     }
+}
+
+/// The texts in an entry, in lists within it too; whether there is nothing else in it.
+fn strings<'a>(entry: &'a Value, texts: &mut Vec<&'a str>) -> bool {
+    match entry {
+        Value::String(text) => texts.push(text),
+        Value::Array(items) => return items.iter().all(|item| strings(item, texts)),
+        _ => return false,
+    }
+    true
 }
 
 /// The place of a problem in words, such as `permissions.deny[2]`.

@@ -5,6 +5,7 @@ mod command;
 mod family;
 mod host;
 mod path;
+mod stand_in;
 
 pub(super) use command::CommandPattern;
 use command::literal;

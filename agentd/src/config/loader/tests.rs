@@ -30,15 +30,54 @@ fn without_files_there_are_the_defaults_and_no_errors() {
 }
 
 #[test]
-fn an_entry_that_is_no_rule_is_told_wherever_it_stands() {
-    for list in ["allow", "ask", "deny"] {
-        let loaded = load(&format!(r#"{{"permissions": {{"{list}": ["Bash(rm", "", "Bash(ls)"]}}}}"#));
-        let told = messages(&loaded);
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert!(told[0].starts_with(&format!("line 1: permissions.{list}[0]: \"Bash(rm\" is not a permission rule")));
-        let permissions = &loaded.settings.permissions;
-        assert_eq!([&permissions.allow[..], &permissions.ask, &permissions.deny].concat(), ["Bash(ls)"]);
+fn an_allow_entry_that_is_no_rule_is_told_and_counts_for_nothing() {
+    let loaded = load(r#"{"permissions": {"allow": ["Bash(rm", "", "Bash(ls)"]}}"#);
+    let told = messages(&loaded);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].starts_with("line 1: permissions.allow[0]: \"Bash(rm\" is not a permission rule"));
+    let permissions = &loaded.settings.permissions;
+    assert_eq!([&permissions.allow[..], &permissions.ask, &permissions.deny].concat(), ["Bash(ls)"]);
+    assert!(load(r#"{"permissions": {"allow": "Bash(ls)"}}"#).settings.permissions.allow.is_empty());
+}
+
+#[test]
+fn a_rule_that_was_to_tighten_and_cannot_be_used_asks_instead() {
+    let table = [
+        (r#"["Bash(rm", "Bash(ls)"]"#, "[0]: \"Bash(rm\" is not", "Bash is asked", &["Bash"][..], &["Bash(ls)"][..]),
+        (r#""Bash(rm *)""#, ": a list is expected", "a list of this one entry", &[], &["Bash(rm *)"]),
+        (r#"[["Bash(rm *)"], "Edit"]"#, "[0]: invalid type", "Bash is asked", &["Bash"], &["Edit"]),
+        (r#"[7]"#, "[0]: invalid type", "every call is asked", &["*"], &[]),
+        (r#"[{"Bash": "rm"}]"#, "[0]: invalid type", "every call is asked", &["*"], &[]),
+        (r#"[["Bash(x)", 1]]"#, "[0]: invalid type", "every call is asked", &["*"], &[]),
+        (r#"[""]"#, "[0]: \"\" is not", "every call is asked", &["*"], &[]),
+        (r#"{"Bash(rm *)": true}"#, ": a list of rules is expected", "every call is asked", &["*"], &[]),
+        ("true", ": a list of rules is expected", "every call is asked", &["*"], &[]),
+        ("null", ": invalid type: null", "the value is ignored", &[], &[]),
+        ("[[]]", "[0]: invalid type", "the entry is ignored", &[], &[]),
+    ];
+    for list in ["deny", "ask"] {
+        for (value, why, what, stand_ins, kept) in table {
+            let loaded = load(&format!(r#"{{"permissions": {{"{list}": {value}, "allow": ["Bash"]}}}}"#));
+            let told = messages(&loaded);
+            assert_eq!(told.len(), 1, "{told:?}");
+            assert!(told[0].starts_with(&format!("line 1: permissions.{list}{why}")), "{told:?}");
+            assert!(told[0].contains(what), "{told:?}");
+            let permissions = &loaded.settings.permissions;
+            let (deny, ask) = if list == "deny" { (kept, vec![]) } else { (&[][..], kept.to_vec()) };
+            assert_eq!(permissions.deny, deny, "{value}");
+            assert_eq!(permissions.ask, [&ask[..], stand_ins].concat(), "{value}");
+            let rules: Vec<String> = loaded.settings.rules.ask.iter().map(|rule| rule.rule.to_string()).collect();
+            assert_eq!(rules, permissions.ask, "each has its source");
+        }
     }
+}
+
+#[test]
+fn in_a_file_that_is_broken_a_rule_that_cannot_be_used_asks_too() {
+    let loaded = load(r#"{"permissions": {"deny": ["Bash(rm", "Bash(ls)"], "ask": "Edit" "#);
+    assert!(messages(&loaded)[0].ends_with("only its deny and ask rules count"), "{:?}", loaded.errors);
+    assert_eq!(loaded.settings.permissions.deny, ["Bash(ls)"]);
+    assert_eq!(loaded.settings.permissions.ask, ["Edit", "Bash"]);
 }
 
 #[test]
@@ -142,10 +181,7 @@ fn a_wrong_value_is_named_with_its_line_and_loses_nothing_else() {
         ("{\"limits\": {\"drainMs\": -1}}", "line 1: limits.drainMs: invalid value: integer `-1`, expected u64"),
         ("{\"limits\": []}", "line 1: limits: an object is expected"),
         ("{\"permissions\": \"x\"}", "line 1: permissions: an object is expected"),
-        (
-            "{\"permissions\": {\"deny\": \"x\"}}",
-            "line 1: permissions.deny: invalid type: string \"x\", expected a sequence",
-        ),
+        ("{\"permissions\": {\"deny\": \"x\"}}", "line 1: permissions.deny: a list is expected here"),
         ("{\"permissions\": {\"deny\": [\"D\",\n 7]}}", "line 2: permissions.deny[1]: invalid type: integer `7`"),
         (
             "{\"permissions\": {\"defaultMode\": \"maybe\"}}",
