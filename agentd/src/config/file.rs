@@ -1,6 +1,7 @@
 //! The text of one settings file: JSON with comments in, the values that fit and the errors out. Called by `files`.
 //! A file that can't be parsed still gives its deny and ask rules: a slip must not open what was closed. Pure.
 
+use super::doubles;
 use super::salvage;
 use super::sift::{Owner, Problem, Step, place, sift};
 use jsonc_parser::ast;
@@ -60,6 +61,10 @@ pub(super) fn parse(shown: &str, text: &str, owner: Owner) -> Content {
             return broken(shown, text, format!("line {line}, column {column}: {}", error.kind()));
         }
     };
+    let tree = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default()).ok();
+    let tree = tree.and_then(|tree| tree.value);
+    let (joined, doubles) = tree.as_ref().map(|tree| doubles::value(text, tree)).unwrap_or_default();
+    let parsed = if doubles.is_empty() { parsed } else { joined };
     let file = match parsed {
         Value::Object(file) => file,
         // An empty file.
@@ -67,7 +72,9 @@ pub(super) fn parse(shown: &str, text: &str, owner: Owner) -> Content {
         _ => return broken(shown, text, "line 1: an object is expected".to_owned()),
     };
     let (values, problems) = sift(file, owner);
-    Content { values, errors: located(shown, text, &problems), ..Content::default() }
+    let mut errors: Vec<SettingsError> = doubles.iter().map(|double| error(shown, double.shown(text))).collect();
+    errors.extend(problems.iter().map(|problem| located(shown, text, tree.as_ref(), problem)));
+    Content { values, errors, ..Content::default() }
 }
 
 pub(super) fn error(shown: &str, message: String) -> SettingsError {
@@ -91,20 +98,10 @@ fn broken(shown: &str, text: &str, why: String) -> Content {
     Content { values, errors, state: State::Broken, ..Content::default() }
 }
 
-fn located(shown: &str, text: &str, problems: &[Problem]) -> Vec<SettingsError> {
-    if problems.is_empty() {
-        return Vec::new();
-    }
-    let tree =
-        parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default()).ok().and_then(|tree| tree.value);
-    problems
-        .iter()
-        .map(|problem| {
-            let line = tree.as_ref().and_then(|tree| line_of(text, tree, &problem.path));
-            let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
-            error(shown, format!("{line}{}: {}", place(&problem.path), problem.message))
-        })
-        .collect()
+fn located(shown: &str, text: &str, tree: Option<&ast::Value<'_>>, problem: &Problem) -> SettingsError {
+    let line = tree.and_then(|tree| line_of(text, tree, &problem.path));
+    let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+    error(shown, format!("{line}{}: {}", place(&problem.path), problem.message))
 }
 
 /// The line on which a value begins, or the key that names it.

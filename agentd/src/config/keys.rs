@@ -82,6 +82,11 @@ pub(super) fn is_foreign(key: &str) -> bool {
     FOREIGN.contains(&key)
 }
 
+/// The top-level keys that agentd or another program uses; agentd's own come first.
+pub(super) fn all() -> Vec<&'static str> {
+    OWN.iter().chain(&FOREIGN).copied().collect()
+}
+
 /// The keys that an object of the settings may hold; none where every key is allowed.
 pub(super) fn children(path: &[&str]) -> Option<&'static [&'static str]> {
     match path {

@@ -1,6 +1,7 @@
 //! L2: settings, in layers, and which folders are trusted. Read by `daemon`, by sessions and by methods; handed out as
 //! immutable values. Written only where a person asks for it.
 
+mod doubles;
 mod edit;
 mod file;
 mod files;

@@ -42,7 +42,7 @@ pub(super) fn sift(file: Map<String, Value>, owner: Owner) -> (Map<String, Value
                 good.insert(key, value);
             }
         } else if !keys::is_foreign(&key) {
-            sieve.unknown(&key, &keys::OWN);
+            sieve.unknown(&key, &keys::all());
         }
     }
     if !sieve.stand_ins.is_empty() {

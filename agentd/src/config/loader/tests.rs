@@ -81,6 +81,52 @@ fn in_a_file_that_is_broken_a_rule_that_cannot_be_used_asks_too() {
 }
 
 #[test]
+fn of_a_key_that_stands_twice_no_rule_that_tightens_is_lost() {
+    let table = [
+        (
+            r#"{"permissions": {"deny": ["D"],
+            "deny": [], "allow": ["A"]}}"#,
+            "line 2: permissions.deny: the key stands twice",
+            &["D"][..],
+            &[][..],
+            &["A"][..],
+        ),
+        (
+            r#"{"permissions": {"deny": ["D"], "deny": "E", "ask": ["K"], "ask": null}}"#,
+            "line 1: permissions.deny",
+            &["D", "E"],
+            &["K"],
+            &[],
+        ),
+        (
+            r#"{"permissions": {"deny": ["D"], "ask": ["K"], "allow": ["A"]},
+            "permissions": {"deny": ["E"], "allow": ["B"]}}"#,
+            "line 2: permissions: the key stands twice",
+            &["D", "E"],
+            &["K"],
+            &["B"],
+        ),
+        (r#"{"permissions": {"deny": ["D"]}, "permissions": null}"#, "line 1: permissions: the", &["D"], &[], &[]),
+        (r#"{"permissions": {"allow": ["A"], "allow": ["B"]}}"#, "line 1: permissions.allow: the", &[], &[], &["B"]),
+        (r#"{"permissions": {"deny": ["D"]}, "hooks": {"x": 1, "x": 2}}"#, "line 1: hooks.x: the", &["D"], &[], &[]),
+    ];
+    for (text, told, deny, ask, allow) in table {
+        let loaded = load(text);
+        assert!(messages(&loaded)[0].starts_with(told), "{:?}", loaded.errors);
+        let permissions = &loaded.settings.permissions;
+        assert_eq!(
+            (&permissions.deny[..], &permissions.ask[..], &permissions.allow[..]),
+            (
+                &deny.iter().map(ToString::to_string).collect::<Vec<_>>()[..],
+                &ask.iter().map(ToString::to_string).collect::<Vec<_>>()[..],
+                &allow.iter().map(ToString::to_string).collect::<Vec<_>>()[..],
+            ),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn a_rule_without_effect_is_kept_and_told() {
     for (list, rule, told) in [
         ("allow", "Bash(git *)", None),
@@ -288,6 +334,14 @@ fn the_files_of_claude_code_are_understood() {
     assert_eq!(load(r#"{"hooks": {}, "mcpServers": {}, "sandbox": {}}"#).errors, []);
     place.write(".claude/settings.json", r#"{"permission": {}}"#);
     assert!(messages(&place.loader(None).load())[0].contains("did you mean permissions?"));
+    // In Claude Code's files a slip in one of its own is told too, and what nobody knows is left to it.
+    place.write(".claude/settings.json", r#"{"hoks": {}, "zzz": 1}"#);
+    let told = ["line 1: hoks: there is no such setting; did you mean hooks?"];
+    assert_eq!(messages(&place.loader(None).load()), told);
+    for key in ["zzz", "enviroment"] {
+        let told = format!("line 1: {key}: there is no such setting; remove it");
+        assert_eq!(messages(&load(&format!(r#"{{"{key}": 1}}"#))), [told]);
+    }
 }
 
 #[test]
