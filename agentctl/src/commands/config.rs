@@ -57,17 +57,23 @@ pub fn run(args: Config, target: &Target) -> Outcome {
             set(&mut connection, ConfigSetParams { scope: scope.name(), cwd, key, value })?;
         }
         ConfigAction::Unset { key, scope } => {
-            set(&mut connection, ConfigSetParams { scope: scope.name(), cwd, key, value: Value::Null })?;
+            let none = format!("{} is in no file of the scope {}", one_line(&key), scope.name());
+            let files = set(&mut connection, ConfigSetParams { scope: scope.name(), cwd, key, value: Value::Null })?;
+            if files.is_empty() {
+                print(&none)?;
+            }
         }
     }
     Ok(0)
 }
 
-fn set(connection: &mut Connection, params: ConfigSetParams) -> Result<(), Failure> {
-    match connection.call::<ConfigSet>(params)?.file {
-        Some(file) => print(&format!("written to {}", one_line(&file))),
-        None => Ok(()),
+/// Sets or removes a value and tells where; the files.
+fn set(connection: &mut Connection, params: ConfigSetParams) -> Result<Vec<String>, Failure> {
+    let files = connection.call::<ConfigSet>(params)?.files;
+    for file in &files {
+        print(&format!("written to {}", one_line(file)))?;
     }
+    Ok(files)
 }
 
 fn list(connection: &mut Connection, cwd: Option<&str>) -> Result<(), Failure> {

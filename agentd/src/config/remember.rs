@@ -45,26 +45,57 @@ impl Loader {
         }
     }
 
-    /// Sets a value in the settings of a scope, by its key with dots between the parts; null removes it. The file that
-    /// holds it.
+    /// Sets a value in the settings of a scope, by its key with dots between the parts. The file that holds it.
     ///
     /// # Errors
     /// A sentence: if there is no such setting, it does not take the value, the value would not count in that scope, or
     /// the file can't be written.
     pub fn set(&self, scope: RuleScope, cwd: Option<&Path>, key: &str, value: &Value) -> Result<PathBuf, String> {
         let parts = super::lookup::parts(key)?;
-        if !value.is_null() {
-            check(&parts, value)?;
-        }
+        check(&parts, value)?;
         check_scope(scope, key, value)?;
-        let cwd = match (cwd, scope) {
-            (Some(cwd), _) => cwd,
-            (None, RuleScope::User) => Path::new("/"),
-            (None, _) => return Err("cwd: it is needed to find the file of this scope".to_owned()),
-        };
-        let file = self.file_of(scope, cwd, Some(key))?;
+        let file = self.file_of(scope, folder_for(scope, cwd)?, Some(key))?;
         self.edit(&file, |before| edit::set(before, &parts, value))?;
         Ok(file)
+    }
+
+    /// Takes a value out of all files of a scope; those that it was in, the strongest first.
+    ///
+    /// # Errors
+    /// A sentence: if there is no such setting, or a file can't be written.
+    pub fn unset(&self, scope: RuleScope, cwd: Option<&Path>, key: &str) -> Result<Vec<PathBuf>, String> {
+        let parts = super::lookup::parts(key)?;
+        let mut held = Vec::new();
+        for (folder, file) in self.files_of(scope, folder_for(scope, cwd)?)? {
+            if file.symlink_metadata().is_err() {
+                continue;
+            }
+            folder.map_or(Ok(()), |folder| stays_in(&folder, &file))?;
+            let mut is_in = false;
+            self.edit(&file, |before| {
+                let after = edit::set(before, &parts, &Value::Null)?;
+                is_in = after.is_some();
+                Ok(after)
+            })?;
+            held.extend(is_in.then_some(file));
+        }
+        held.reverse();
+        Ok(held)
+    }
+
+    /// All files of a scope, weakest first, each with the folder that it is for.
+    fn files_of(&self, scope: RuleScope, cwd: &Path) -> Result<Vec<(Option<PathBuf>, PathBuf)>, String> {
+        let (name, folders) = match scope {
+            RuleScope::User => return Ok([&self.user_claude, &self.user].map(|file| (None, file.clone())).into()),
+            RuleScope::Session => return Err("a session has no settings file".to_owned()),
+            RuleScope::Project => ("settings.json", Folders::of(cwd, &self.home)),
+            RuleScope::Local => ("settings.local.json", Folders::of(cwd, &self.home)),
+        };
+        let main = folders.main.iter().filter(|_| scope == RuleScope::Local);
+        let all = main.chain(&folders.root).chain([&folders.cwd]);
+        let files = all
+            .flat_map(|folder| [".claude", ".agentd"].map(|sub| (Some(folder.clone()), folder.join(sub).join(name))));
+        Ok(files.filter(|(_, file)| *file != self.user_claude).collect())
     }
 
     /// The file of a scope, for a rule or for a setting. In a folder that is not trusted it would not count, but for what
@@ -110,13 +141,22 @@ impl Loader {
         Ok(file)
     }
 
-    fn edit(&self, file: &Path, change: impl Fn(&str) -> Result<Option<String>, String>) -> Result<(), String> {
+    fn edit(&self, file: &Path, mut change: impl FnMut(&str) -> Result<Option<String>, String>) -> Result<(), String> {
         replace::edit(file, |bytes| {
             let named = |why: String| format!("{}: {why}", file.display());
             let text = std::str::from_utf8(bytes.unwrap_or_default())
                 .map_err(|_| named("it is not UTF-8: correct the file first".to_owned()))?;
             change(text).map(|changed| changed.map(String::into_bytes)).map_err(named)
         })
+    }
+}
+
+/// The folder of a scope; the user's settings have none.
+fn folder_for(scope: RuleScope, cwd: Option<&Path>) -> Result<&Path, String> {
+    match (cwd, scope) {
+        (Some(cwd), _) => Ok(cwd),
+        (None, RuleScope::User) => Ok(Path::new("/")),
+        (None, _) => Err("cwd: it is needed to find the file of this scope".to_owned()),
     }
 }
 
@@ -171,6 +211,13 @@ fn check_scope(scope: RuleScope, key: &str, value: &Value) -> Result<(), String>
     if let Some(header) = whole.as_object().and_then(secret_header) {
         return Err(format!("{header}: a secret does not belong into the files of a folder; use the scope user"));
     }
+    if let Some(variable) = whole.as_object().and_then(secret_variable) {
+        return Err(format!(
+            "{variable}: by its name it is a secret, which does not belong into the files of a folder; for a provider's \
+             key use apiKeyHelper or a systemd credential (apiKeyCredential), or else the scope user, whose file has \
+             mode 0600"
+        ));
+    }
     Ok(())
 }
 
@@ -181,6 +228,12 @@ fn secret_header(values: &Map<String, Value>) -> Option<String> {
         let header = provider.get("headers")?.as_object()?.keys().find(|header| is_secret(header))?;
         Some(place(&["providers", name, "headers", header].map(|key| Step::Key(key.to_owned()))))
     })
+}
+
+/// The place of a variable whose name sounds like a secret.
+fn secret_variable(values: &Map<String, Value>) -> Option<String> {
+    let name = values.get("env")?.as_object()?.keys().find(|name| is_secret(name))?;
+    Some(place(&["env", name].map(|key| Step::Key(key.to_owned()))))
 }
 
 #[cfg(test)]

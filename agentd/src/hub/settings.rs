@@ -7,6 +7,7 @@ use crate::base::paths;
 use proto::methods::{ConfigGetParams, ConfigGetResult, ConfigSetParams, SettingsError, TrustResult, TrustSetParams};
 use proto::permission::RuleScope;
 use proto::{ErrorKind, RpcError};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -94,9 +95,12 @@ impl Hub {
         let services = Arc::clone(self.services());
         blocking(move || {
             let cwd = params.cwd.as_deref().map(Path::new);
-            let file = services.loader.set(scope, cwd, &params.key, &params.value).map_err(invalid)?;
-            let file = file.display().to_string();
-            Ok(ConfigGetResult { value: params.value, file: Some(file.clone()), files: vec![file] })
+            let files = match &params.value {
+                Value::Null => services.loader.unset(scope, cwd, &params.key),
+                value => services.loader.set(scope, cwd, &params.key, value).map(|file| vec![file]),
+            };
+            let files: Vec<String> = files.map_err(invalid)?.iter().map(|file| file.display().to_string()).collect();
+            Ok(ConfigGetResult { value: params.value, file: files.first().cloned(), files })
         })
         .await
     }

@@ -166,6 +166,10 @@ fn a_value_is_checked_before_it_is_written() {
         (RuleScope::Local, "permissions.defaultMode", json!("bypassPermissions"), "use the scope user"),
         (RuleScope::Local, "providers.p.headers.authorization", json!("s"), "a secret"),
         (RuleScope::Project, "providers", json!({"p": {"headers": {"x-api-key": "s"}}}), "a secret"),
+        (RuleScope::Project, "env", json!({"A": "1", "API_KEY": "sk-abc"}), "env.API_KEY: by its name it is a secret"),
+        (RuleScope::Local, "env.DB_PASSWORD", json!("x"), "apiKeyHelper or a systemd credential"),
+        (RuleScope::User, "permissions.deny", json!("Bash(ls)"), "put it in [ ]; nothing was written"),
+        (RuleScope::User, "permissions.deny", json!(["Bash("]), "such as Edit or Bash(npm test); nothing was written"),
     ];
     for (scope, key, value, expected) in table {
         let error = loader.set(scope, Some(&cwd), key, &value).unwrap_err();
@@ -193,8 +197,42 @@ fn a_value_is_set_found_with_its_files_and_removed() {
     loader.set(RuleScope::User, None, "permissions.deny", &json!(["D"])).unwrap();
     loader.set(RuleScope::Local, Some(&cwd), "permissions.deny", &json!(["E"])).unwrap();
     assert_eq!(get("permissions.deny"), (json!(["D", "E"]), vec![local.clone(), shown(USER)]));
-    loader.set(RuleScope::Local, Some(&cwd), "model", &Value::Null).unwrap();
+    assert_eq!(
+        loader.unset(RuleScope::Local, Some(&cwd), "model"),
+        Ok(vec![place.path("project/.agentd/settings.local.json")])
+    );
     assert_eq!(get("model"), (json!("m/user"), vec![shown(USER)]));
     loader.set(RuleScope::User, None, "providers.p.headers.authorization", &json!("secret")).unwrap();
     assert_eq!(get("providers.p.headers").0, json!({"authorization": "(hidden)"}));
+}
+
+#[test]
+fn a_value_is_taken_out_of_every_file_of_its_scope() {
+    let place = Home::new();
+    let (loader, cwd) = (place.trusting(), place.project());
+    let both = [".agentd/settings.json", ".claude/settings.json"].map(|name| cwd.join(name));
+    place.write("project/.claude/settings.json", "{\n  // theirs\n  \"model\": \"m/a\",\n  \"hooks\": {}\n}\n");
+    assert_eq!(loader.unset(RuleScope::Project, Some(&cwd), "model"), Ok(vec![both[1].clone()]));
+    assert_eq!(place.read("project/.claude/settings.json"), "{\n  // theirs\n  \"hooks\": {}\n}\n");
+    assert_eq!(loader.unset(RuleScope::Project, Some(&cwd), "model"), Ok(vec![]));
+    assert!(!cwd.join(".agentd").exists(), "what is not there is not made");
+    for name in ["project/.claude/settings.json", "project/.agentd/settings.json"] {
+        place.write(name, r#"{"model": "m/a"}"#);
+    }
+    assert_eq!(loader.unset(RuleScope::Project, Some(&cwd), "model"), Ok(both.to_vec()));
+    assert_eq!(loader.get(Some(&cwd), "model").unwrap().value, Value::Null);
+    place.write(USER, r#"{"model": "m/u"}"#);
+    assert_eq!(loader.unset(RuleScope::User, None, "model"), Ok(vec![place.path(USER)]));
+    assert!(loader.unset(RuleScope::User, None, "modle").unwrap_err().contains("did you mean model?"));
+}
+
+#[test]
+fn a_file_in_which_a_key_stands_twice_is_not_written() {
+    let place = Home::new();
+    let (loader, cwd) = (place.trusting(), place.project());
+    let text = "{\"permissions\": {\"allow\": [],\n\"allow\": []}}";
+    place.write("project/.agentd/settings.local.json", text);
+    let error = loader.remember(RuleScope::Local, &cwd, &rule("Bash(ls)")).unwrap_err();
+    assert!(error.contains("settings.local.json: line 2: permissions.allow: the key stands twice"), "{error}");
+    assert_eq!(place.read("project/.agentd/settings.local.json"), text);
 }
