@@ -148,6 +148,11 @@ impl Actor {
                 let message = "remember: only an allow can be remembered; write a deny rule into the settings";
                 Err(RpcError::new(ErrorKind::InvalidParams, message))
             }
+            PermissionDecision::Deny if params.updated_input.is_some() => {
+                let message =
+                    "updatedInput: what is denied runs with no input; leave it out, and tell the model in message";
+                Err(RpcError::new(ErrorKind::InvalidParams, message).with("field", "updatedInput"))
+            }
             PermissionDecision::Deny => Ok(()),
             PermissionDecision::Allow => self.examine_input(shown, params.updated_input.as_ref()),
         }

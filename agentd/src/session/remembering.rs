@@ -8,7 +8,7 @@ use super::judging::Looked;
 use super::pipeline::ToolMessage;
 use super::services::Services;
 use crate::policy::{self, Behaviour, Policy, Rule, Rules, Source, SourcedRule, Verdict};
-use crate::tools::{Tool, ToolContext};
+use crate::tools::{ExitPlanMode, Tool, ToolContext};
 use proto::permission::{MAX_RULES, PermissionRequest, Remember, RuleScope};
 use proto::{ErrorKind, RpcError};
 use serde_json::Value;
@@ -156,6 +156,9 @@ fn checked(task: &Task) -> Result<Vec<Rule>, RpcError> {
         };
         if let Some(warning) = rule.warnings(Behaviour::Allow).first() {
             return invalid(format!("remember.rule: {rule}: {warning}"));
+        }
+        if rule.names(ExitPlanMode::NAME) {
+            return invalid(format!("remember.rule: {rule}: each plan is approved by itself; remember nothing"));
         }
         if !belongs(&rule, text, task) {
             let tool = &task.shown.tool;

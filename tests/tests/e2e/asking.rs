@@ -379,6 +379,9 @@ fn an_input_of_the_wrong_shape_leaves_the_question_open() {
         assert!(error.message.starts_with("updatedInput: ") && error.message.contains(told), "{error:?}");
         assert!(error.message.contains("still open"), "{error:?}");
     }
+    let denial = json!({"requestId": request, "decision": "deny", "updatedInput": {"command": "touch b"}});
+    let error = client.call_err("permission/respond", &denial);
+    assert_eq!((error.code, &error.data["field"]), (-32602, &json!("updatedInput")), "{error:?}");
     assert_eq!(client.call_ok("config/get", &json!({"key": "permissions.allow"}))["value"], Value::Null);
     assert_eq!(client.call_ok("permission/list", &json!({}))["requests"][0]["requestId"], json!(request));
     other.call_ok("permission/respond", &answer(json!({"command": "touch b"})));

@@ -74,6 +74,11 @@ fn a_plan_may_be_approved_with_its_edits() {
     client.prompt(&session, "go");
     let request = client.events_until("permission.requested").pop().unwrap();
     let offer = request.body["suggestions"][0].clone();
+    // The approval itself is for this plan alone.
+    let always = json!({"scope": "session", "rule": "ExitPlanMode"});
+    let answer = json!({"requestId": request.text("requestId"), "decision": "allow", "remember": always});
+    let error = client.call_err("permission/respond", &answer);
+    assert!(error.code == -32602 && error.message.contains("each plan is approved by itself"), "{error:?}");
     let remember = json!({"scope": offer["scope"], "rule": offer["rule"]});
     respond(&client, &request, &json!({"decision": "allow", "remember": remember}));
     let events = client.events_until("turn.ended");
