@@ -138,12 +138,13 @@ const TREE: Options = options(
 /// `tree` takes the value of a short option from the next word even if the option has text attached, which it reads as
 /// further options; only `-L2` is an exception, of late.
 fn tree(name: &str, args: &[Arg]) -> Judgement {
-    let attached = args.iter().find(|word| match word {
-        Arg::Literal(text) => {
-            let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
-            letters.find(['L', 'P', 'I']).is_some_and(|at| at + 1 < letters.len())
-        }
-        Arg::One(_) | Arg::Many(_) => false,
+    let attached = args.iter().find(|word| {
+        let (text, whole) = match word {
+            Arg::Literal(text) => (text, true),
+            Arg::One(text) | Arg::Many(text) => (text, false),
+        };
+        let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+        letters.find(['L', 'P', 'I']).is_some_and(|at| !whole || at + 1 < letters.len())
     });
     match attached {
         Some(word) => Judgement::Unknown(refused(name, word)),
@@ -191,7 +192,16 @@ mod tests {
             "tree --gitignore",
         ]);
         only_read(&["tree -h --du src", "tree -P x --prune", "tree -J -L 1"]);
-        ask(&["tree -o x", "tree -ao x", "tree -R -H x", "tree *", "tree …", "tree -Io x y", "tree -LoP 2 x y"]);
+        ask(&[
+            "tree -o x",
+            "tree -ao x",
+            "tree -R -H x",
+            "tree *",
+            "tree …",
+            "tree -Io x y",
+            "tree -LoP 2 x y",
+            "tree -Io… -L 2",
+        ]);
         ask(&["tree -R", "tree --output=x", "tree -Ho x", "tree --fromfile x", "tree $x -o …"]);
     }
 

@@ -14,7 +14,7 @@ const VERSIONS: &[(&str, &str)] = &[
 ];
 
 const LONG: &str = "ag as autoconf automake awk bash bat bison bun bzip2 c++ cc clang clang++ clang-format clang-tidy cmake \
-                    cpp ctags curl dash delta docker emacs env fd fdfind find fish flex fzf g++ gawk gcc gdb ghc git grep \
+                    cpp ctags curl dash delta docker emacs env fd fdfind find fish flex fzf g++ gawk gcc ghc git grep \
                     egrep fgrep guile gzip htop hyperfine jq julia just ld less lldb lua luajit make gmake man mawk meson \
                     mysql nano nice ninja node nohup npm nvim ocaml openssl parallel patch perl php pkg-config \
                     protoc psql python python2 python3 redis-cli redis-server rg rpm rsync ruby ruff sed sh shellcheck socat \
