@@ -491,7 +491,8 @@ fn a_value_that_may_not_be_set_is_not_known() {
             assert_ne!(used.last(), Some(&at("/w/project/1", Access::Read)), "{line}");
         }
     }
-    let inner = "f=7; : ${x+$(f=1; cat \"$f\")}";
+    assert!(!read_only(": ${x+$((f=1))}; echo $((f))"), "it may be one of the environment");
+    let inner = "f=7; : ${x+$( ((f=1)); cat \"$f\")}";
     assert_eq!(paths(inner).last(), Some(&at("/w/project/1", Access::Read)), "if it runs at all, f is 1 there");
 }
 
@@ -514,6 +515,7 @@ fn what_held_where_a_command_failed_counts() {
     assert!(!read_only("y=1; { y='a[$(touch x)]'; false; } < a || echo $((y))"));
     assert!(!read_only("y=1; read -r y < a || echo $((y))"));
     assert!(read_only("y=1; { y=2; false; } < a || echo $((y))"));
+    assert!(!read_only("y='a[$(touch x)]'; { y=1; true && y=2; } < nosuch || echo $((y))"));
 }
 
 #[test]
