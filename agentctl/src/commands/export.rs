@@ -51,11 +51,11 @@ fn object(connection: &mut Connection, session: &SessionInfo, out: &mut impl Wri
 fn document(connection: &mut Connection, session: &SessionInfo, out: &mut impl Write) -> Result<(), Failure> {
     let turns = Turns::of(connection, &session.id)?;
     out.write_all(markdown::head(session).as_bytes())?;
-    let mut order = ReadingOrder::default();
+    let (mut order, mut document) = (ReadingOrder::default(), markdown::Document::new(&turns));
     history::each(connection, &session.id, 0, |_, item| {
         let ready = order.push(&item.event);
-        Ok(ready.iter().try_for_each(|event| out.write_all(markdown::event(event, &turns).as_bytes()))?)
+        Ok(ready.iter().try_for_each(|event| out.write_all(document.event(event).as_bytes()))?)
     })?;
     let rest = order.rest();
-    Ok(rest.iter().try_for_each(|event| out.write_all(markdown::event(event, &turns).as_bytes()))?)
+    Ok(rest.iter().try_for_each(|event| out.write_all(document.event(event).as_bytes()))?)
 }

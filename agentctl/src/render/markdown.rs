@@ -2,10 +2,14 @@
 //! characters are escaped all the same, as somebody will `cat` it. What was rewound away is in it, and marked.
 
 use super::escape::{one_line, visible};
+use super::replaced;
 use crate::turns::Turns;
 use proto::content::{ContentBlock, MessageBlock, Prompt};
 use proto::event::{AnyEvent, EndReason, Event, Role};
+use proto::ids::ToolCallId;
 use proto::session::SessionInfo;
+use serde_json::Value;
+use std::collections::HashMap;
 
 /// The document's head.
 pub fn head(session: &SessionInfo) -> String {
@@ -22,9 +26,45 @@ pub fn head(session: &SessionInfo) -> String {
     format!("{}\n", lines.join("\n"))
 }
 
-/// What an event adds; nothing for most. `turns` are those of the whole log.
-pub fn event(event: &AnyEvent, turns: &Turns) -> String {
-    let AnyEvent::Durable(event) = event else { return String::new() };
+/// A document under way. `turns` are those of the whole log.
+pub struct Document<'a> {
+    turns: &'a Turns,
+    /// What the calls that have not started were asked for with.
+    asked: HashMap<ToolCallId, Value>,
+}
+
+impl<'a> Document<'a> {
+    /// A document that has no event yet.
+    pub fn new(turns: &'a Turns) -> Self {
+        Self { turns, asked: HashMap::new() }
+    }
+
+    /// What an event adds; nothing for most.
+    pub fn event(&mut self, event: &AnyEvent) -> String {
+        let AnyEvent::Durable(event) = event else { return String::new() };
+        match event {
+            Event::ToolQueued { tool_call_id, input, .. } => {
+                self.asked.insert(tool_call_id.clone(), input.clone());
+            }
+            Event::ToolStarted { tool_call_id, input, decision } => {
+                let asked = self.asked.remove(tool_call_id);
+                if asked.is_some_and(|asked| replaced::differs(&asked, input)) {
+                    let by = replaced::by(decision);
+                    return format!("\nThis ran instead ({by}):\n\n{}", json(input));
+                }
+            }
+            Event::ToolEnded { tool_call_id, .. } => drop(self.asked.remove(tool_call_id)),
+            _ => {}
+        }
+        added(event, self.turns)
+    }
+}
+
+fn json(input: &Value) -> String {
+    fenced("json", &serde_json::to_string_pretty(input).unwrap_or_default())
+}
+
+fn added(event: &Event, turns: &Turns) -> String {
     match event {
         Event::TurnStarted { turn_id, prompt, .. } => {
             let rewound = if turns.from(turn_id) == 0 { " (taken back later)" } else { "" };
@@ -34,8 +74,7 @@ pub fn event(event: &AnyEvent, turns: &Turns) -> String {
         Event::TurnSteered { prompt, .. } => format!("\n### Added\n\n{}\n", quoted(&said(prompt))),
         Event::MessageCompleted { role: Role::Assistant, content, .. } => content.iter().map(block).collect(),
         Event::ToolQueued { tool, input, .. } => {
-            let input = serde_json::to_string_pretty(input).unwrap_or_default();
-            format!("\n**{}**\n\n{}", one_line(tool), fenced("json", &input))
+            format!("\n**{}**\n\n{}", one_line(tool), json(input))
         }
         Event::ToolEnded { summary, content, .. } => {
             format!("\n{}\n\n{}", one_line(summary), result(content))
@@ -200,6 +239,25 @@ mod tests {
         assert_eq!(end(EndReason::Completed, None), "");
         assert_eq!(end(EndReason::MaxTurns, None), "\n> The turn ended: max turns.\n");
         assert_eq!(end(EndReason::ModelError, Some("the model is away")), "\n> the model is away\n");
+    }
+
+    #[test]
+    fn what_ran_in_place_of_what_was_asked_for_is_told() {
+        let turns = Turns::default();
+        let mut document = Document::new(&turns);
+        let mut add = |event: Value| document.event(&serde_json::from_value(event).unwrap());
+        for (id, runs) in [("c1", "ls"), ("c2", "rm x")] {
+            add(serde_json::json!({
+                "type": "tool.queued", "toolCallId": id, "turnId": "t", "tool": "Bash", "input": {"command": "rm x"},
+                "title": "Bash: rm x", "kind": "execute", "readOnly": false, "concurrencySafe": false
+            }));
+            let said = add(serde_json::json!({
+                "type": "tool.started", "toolCallId": id, "input": {"command": runs},
+                "decision": {"type": "user", "layer": 9, "detail": "allowed by agentctl, who changed the input"}
+            }));
+            let changed = "\nThis ran instead (edited by agentctl):\n\n```json\n{\n  \"command\": \"ls\"\n}\n```\n";
+            assert_eq!(said, if runs == "ls" { changed } else { "" });
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod fold;
 pub mod markdown;
 pub mod plan;
 pub mod reading_order;
+pub mod replaced;
 pub mod request;
 pub mod screen;
 pub mod style;

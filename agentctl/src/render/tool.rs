@@ -1,10 +1,13 @@
 //! One tool call: its title, the tail of its output while it runs, and how it ended. Held by `transcript`.
 
 use super::escape::{one_line, visible};
+use super::replaced;
 use super::style::Style;
 use crate::duration;
 use proto::content::{ContentBlock, plain_text};
 use proto::event::{ToolCause, ToolStatus};
+use proto::permission::DecisionReason;
+use serde_json::Value;
 
 /// Lines of output that are shown while a call runs.
 const TAIL_LINES: usize = 4;
@@ -19,6 +22,10 @@ const FAILURE_LINES: usize = 6;
 pub struct ToolCall {
     name: String,
     title: String,
+    /// The model's input.
+    asked: Value,
+    /// Who wrote the input that runs, where that is not the model.
+    changed: Option<String>,
     /// Whether it has left the queue.
     pub started: bool,
     /// Whether its title stands in the output already.
@@ -30,11 +37,13 @@ pub struct ToolCall {
 
 impl ToolCall {
     /// A call in the queue.
-    pub fn new(name: &str, title: &str) -> Self {
+    pub fn new(name: &str, title: &str, asked: &Value) -> Self {
         let title = title.strip_prefix(name).unwrap_or(title);
         Self {
             name: one_line(name),
             title: one_line(title.trim_start_matches([':', ' '])),
+            asked: asked.clone(),
+            changed: None,
             started: false,
             announced: false,
             tail: String::new(),
@@ -42,9 +51,20 @@ impl ToolCall {
         }
     }
 
-    /// `● Bash  cargo test`.
+    /// Takes in what runs: it is what is shown from here on.
+    pub fn starts(&mut self, runs: &Value, decision: &DecisionReason) {
+        self.started = true;
+        if replaced::differs(&self.asked, runs) {
+            self.title = replaced::title(&self.title, &self.asked, runs);
+            self.changed = Some(replaced::by(decision));
+        }
+    }
+
+    /// `● Bash  cargo test`, and who changed it.
     pub fn headline(&self, style: Style) -> String {
-        format!("{} {}  {}", style.cyan("●"), style.bold(&self.name), self.title).trim_end().to_owned()
+        let line = format!("{} {}  {}", style.cyan("●"), style.bold(&self.name), self.title);
+        let changed = self.changed.as_ref().map(|changed| style.dim(&format!("  ({changed})")));
+        format!("{}{}", line.trim_end(), changed.unwrap_or_default())
     }
 
     /// Takes in a part of the output.
@@ -164,13 +184,13 @@ mod tests {
             ("", "● Bash"),
             ("echo 'a\nb' \u{1b}[0m", "● Bash  echo 'a⏎b' ^[[0m"),
         ] {
-            assert_eq!(ToolCall::new("Bash", title).headline(Style::PLAIN), line);
+            assert_eq!(ToolCall::new("Bash", title, &Value::Null).headline(Style::PLAIN), line);
         }
     }
 
     #[test]
     fn ends_are_told_in_a_line() {
-        let call = ToolCall::new("Bash", "x");
+        let call = ToolCall::new("Bash", "x", &Value::Null);
         let table = [
             (end(ToolStatus::Completed, "12 lines"), "  ✓ 12 lines"),
             (end(ToolStatus::Failed, "exit code 1"), "  ✗ exit code 1"),
@@ -190,7 +210,7 @@ mod tests {
         let text: Vec<String> = (1..=9).map(|n| format!("line {n}")).collect();
         let content = [ContentBlock::text(text.join("\n"))];
         let end = ToolEnd { content: &content, ..end(ToolStatus::Failed, "exit code 1") };
-        let lines = ToolCall::new("Bash", "x").result_lines(&end, Style::PLAIN);
+        let lines = ToolCall::new("Bash", "x", &Value::Null).result_lines(&end, Style::PLAIN);
         assert_eq!(lines.len(), 1 + FAILURE_LINES);
         assert_eq!(lines.last().map(String::as_str), Some("    line 9"));
     }
@@ -202,14 +222,14 @@ mod tests {
         {
             let content = [ContentBlock::text(text)];
             let end = ToolEnd { content: &content, ..end(ToolStatus::Failed, summary) };
-            let lines = ToolCall::new("Read", "x").result_lines(&end, Style::PLAIN);
+            let lines = ToolCall::new("Read", "x", &Value::Null).result_lines(&end, Style::PLAIN);
             assert_eq!(lines, [format!("  ✗ {summary}")]);
         }
     }
 
     #[test]
     fn the_tail_is_short_and_what_comes_twice_counts_once() {
-        let mut call = ToolCall::new("Bash", "x");
+        let mut call = ToolCall::new("Bash", "x", &Value::Null);
         call.output(0, "a\nb\n");
         call.output(2, "b\nc\n10%\r20%");
         let lines = call.live_lines(Style::PLAIN);
@@ -220,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_output_keeps_memory_flat() {
-        let mut call = ToolCall::new("Bash", "x");
+        let mut call = ToolCall::new("Bash", "x", &Value::Null);
         let part = "ü".repeat(5_000);
         for n in 0..100 {
             call.output(n * part.len() as u64, &part);

@@ -4,6 +4,7 @@
 use super::diff;
 use super::escape::{one_line, visible};
 use super::reading_order::ReadingOrder;
+use super::replaced;
 use super::request;
 use super::screen::Screen;
 use super::tool::{ToolCall, ToolEnd};
@@ -363,11 +364,16 @@ impl Transcript {
 
     fn tool(&mut self, event: &Event) -> io::Result<()> {
         match event {
-            Event::ToolQueued { tool_call_id, tool, title, .. } => {
-                self.tools.insert(tool_call_id.clone(), ToolCall::new(tool, title));
+            Event::ToolQueued { tool_call_id, tool, title, input, .. } => {
+                self.tools.insert(tool_call_id.clone(), ToolCall::new(tool, title, input));
                 Ok(())
             }
-            Event::ToolStarted { tool_call_id, .. } => self.tool_started(tool_call_id),
+            Event::ToolStarted { tool_call_id, input, decision } => {
+                if let Some(call) = self.tools.get_mut(tool_call_id) {
+                    call.starts(input, decision);
+                }
+                self.tool_started(tool_call_id)
+            }
             Event::ToolEnded { tool_call_id, status, is_error, content, summary, duration_ms, cause, .. } => {
                 self.running.retain(|id| id != tool_call_id);
                 let Some(mut call) = self.tools.remove(tool_call_id) else { return Ok(()) };
@@ -384,7 +390,6 @@ impl Transcript {
 
     fn tool_started(&mut self, id: &ToolCallId) -> io::Result<()> {
         let Some(mut call) = self.tools.remove(id) else { return Ok(()) };
-        call.started = true;
         self.running.push(id.clone());
         if self.screen.is_live() {
             self.close_text()?; // a live line stands in for the headline until the call ends
@@ -481,10 +486,11 @@ fn told_answer(decision: PermissionDecision, by: &str, reason: &DecisionReason, 
         PermissionDecision::Allow => "allowed",
         PermissionDecision::Deny => "denied",
     };
+    let changed = if replaced::is_by_person(reason) { ", who changed the input" } else { "" };
     match (own, remembered(reason)) {
         (true, remembered) => remembered,
-        (false, None) => Some(format!("{word} by {}", one_line(by))),
-        (false, Some(remembered)) => Some(format!("{word} by {}, {remembered}", one_line(by))),
+        (false, None) => Some(format!("{word} by {}{changed}", one_line(by))),
+        (false, Some(remembered)) => Some(format!("{word} by {}{changed}, {remembered}", one_line(by))),
     }
 }
 

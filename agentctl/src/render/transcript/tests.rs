@@ -118,6 +118,23 @@ fn a_change_of_our_own_is_not_told_again() {
 }
 
 #[test]
+fn what_runs_is_shown_and_who_changed_it() {
+    let mut asked = queued("1", "Bash: rm x");
+    asked["input"] = json!({"command": "rm x"});
+    let mut runs = started("1");
+    runs["input"] = json!({"command": "ls -l"});
+    runs["decision"]["detail"] = json!("allowed by the editor, who changed the input");
+    let resolved = json!({
+        "type": "permission.resolved", "requestId": "r", "decision": "allow", "by": "the editor",
+        "reason": runs["decision"]
+    });
+    let events = [asked, resolved, runs, ended("1", "completed", "12 lines")];
+    let expected =
+        "· allowed by the editor, who changed the input\n● Bash  ls -l  (edited by the editor)\n  ✓ 12 lines\n";
+    assert_eq!(shown(ALL, &events), expected);
+}
+
+#[test]
 fn streamed_text_is_shown_once() {
     let stream = [
         delta(0, "text", 0, "Hello"),
