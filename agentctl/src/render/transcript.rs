@@ -69,8 +69,8 @@ pub struct Transcript {
     own_diffs: HashSet<ToolCallId>,
     /// Turns that were taken back here.
     own_rewinds: HashSet<TurnId>,
-    /// The last change of the session that was made and confirmed here.
-    own_update: Option<Map<String, Value>>,
+    /// Changes of the session that were made and confirmed here, and whose events have not come.
+    own_updates: Vec<Map<String, Value>>,
     /// Requests that were shown but not answered, and not told how to answer.
     unanswered: Vec<RequestId>,
     /// The session that a cut turn is told to go on with.
@@ -105,7 +105,7 @@ impl Transcript {
             own_answers: HashSet::new(),
             own_diffs: HashSet::new(),
             own_rewinds: HashSet::new(),
-            own_update: None,
+            own_updates: Vec::new(),
             unanswered: Vec::new(),
             resumable: None,
             paused: false,
@@ -136,7 +136,20 @@ impl Transcript {
 
     /// Notes a change of our own to the session: it is not told again.
     pub fn own_update(&mut self, changed: Map<String, Value>) {
-        self.own_update = Some(changed);
+        self.own_updates.push(changed);
+    }
+
+    /// Whether a change was made here; each is swallowed once.
+    fn is_own_update(&mut self, changed: &Map<String, Value>) -> bool {
+        let at = self.own_updates.iter().position(|own| own == changed);
+        at.map(|at| self.own_updates.remove(at)).is_some()
+    }
+
+    /// What is told of a change of the session: nothing of one that was made here. None if the event is no such change.
+    pub fn update(&mut self, event: &AnyEvent) -> Option<Option<String>> {
+        let AnyEvent::Durable(event @ Event::SessionUpdated { changed }) = event else { return None };
+        let own = self.is_own_update(changed);
+        Some(other_note(event).filter(|_| !own).map(|text| format!("· {text}")))
     }
 
     /// Notes a turn that was taken back here: it is not told again.
@@ -312,10 +325,7 @@ impl Transcript {
                 let own = self.own_answers.contains(request_id);
                 told_answer(*decision, by, reason, own).map_or(Ok(()), |text| self.note(&text))
             }
-            Event::SessionUpdated { changed } if self.own_update.as_ref() == Some(changed) => {
-                self.own_update = None;
-                Ok(())
-            }
+            Event::SessionUpdated { changed } if self.is_own_update(changed) => Ok(()),
             Event::SessionRewound { to_turn_id, .. } if self.own_rewinds.remove(to_turn_id) => Ok(()),
             Event::FileChanged { path, tool_call_id, diff, .. } => self.file_changed(path, tool_call_id, diff),
             Event::Notice { level, text } => self.notice(*level, text),

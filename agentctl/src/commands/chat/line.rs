@@ -71,11 +71,9 @@ impl LineReader {
         self.lines.recv().await.unwrap_or(Line::Eof)
     }
 
-    /// Prints above the line that is being edited.
-    pub fn tell(&mut self, text: &str) {
-        if let Some(printer) = &mut self.printer {
-            let _ = printer.print(format!("{text}\n")); // a hint; it is shown later anyway
-        }
+    /// Prints above the line that is being edited; false if that cannot be.
+    pub fn tell(&mut self, text: &str) -> bool {
+        self.printer.as_mut().is_some_and(|printer| printer.print(format!("{text}\n")).is_ok())
     }
 }
 

@@ -172,16 +172,27 @@ impl Chatter {
                 biased;
                 line = self.reader.line() => return Ok(line),
                 item = self.live.next(), if room => match item {
-                    Ok(Item::Event(incoming)) => {
-                        if let Some(news) = news(&incoming.event.event) {
-                            self.reader.tell(news);
-                        }
-                        self.backlog.push(*incoming);
-                    }
+                    Ok(Item::Event(incoming)) => self.meanwhile(*incoming),
                     Ok(Item::Reconnected) => {}
                     Err(_) => self.lost = true, // told once the line is there
                 },
             }
+        }
+    }
+
+    /// Takes in what happens while a line is typed: a change of the session is told at once, and not again.
+    fn meanwhile(&mut self, incoming: Incoming) {
+        let event = &incoming.event.event;
+        if let Some(news) = news(event) {
+            self.reader.tell(news); // a hint; the event itself is shown later
+        }
+        let is_told = match self.transcript.update(event) {
+            Some(Some(told)) => self.reader.tell(&told),
+            Some(None) => true,
+            None => false,
+        };
+        if !is_told {
+            self.backlog.push(incoming);
         }
     }
 

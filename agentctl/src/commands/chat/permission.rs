@@ -10,7 +10,7 @@ use crate::render::trace;
 use proto::ErrorKind;
 use proto::methods::{
     ConfigGet, ConfigGetParams, MaybeSessionParams, PermissionExplain, PermissionExplainParams, PermissionList,
-    TrustGet, TrustGetParams, TrustSet, TrustSetParams,
+    SessionGet, TrustGet, TrustGetParams, TrustSet, TrustSetParams,
 };
 use serde_json::Value;
 
@@ -36,13 +36,16 @@ impl Chatter {
     /// Trusts the session's folder, or trusts it no more.
     pub(super) async fn trust(&mut self, argument: Option<&str>) -> Result<(), Failure> {
         let path = self.session.cwd.clone();
+        self.session = self.ask_for::<SessionGet>(self.this()).await?.session;
+        let before = self.session.trusted;
         let result = match argument {
             None | Some("yes") => self.ask_for::<TrustSet>(TrustSetParams { path, trusted: true }).await?,
             Some("no") => self.ask_for::<TrustSet>(TrustSetParams { path, trusted: false }).await?,
             Some("?") => self.ask_for::<TrustGet>(TrustGetParams { path }).await?,
             Some(_) => return Err(Failure::new("say /trust, /trust no, or /trust ? to see how it is")),
         };
-        if argument != Some("?") {
+        // no event comes of what was so before
+        if result.trusted != before {
             self.transcript.own_update([("trusted".to_owned(), Value::Bool(result.trusted))].into_iter().collect());
         }
         trust::told(&result).iter().try_for_each(|line| self.transcript.line(&format!("  {line}")))?;
@@ -51,6 +54,7 @@ impl Chatter {
 
     /// Lists the rules that count with the files that they come from, and the questions that wait.
     pub(super) async fn permissions(&mut self) -> Result<(), Failure> {
+        self.session = self.ask_for::<SessionGet>(self.this()).await?.session; // a plan's approval changes the mode
         self.transcript.line(&format!("  mode {}; /mode lists them", self.session.mode.name()))?;
         for (key, meaning) in RULES {
             let params = ConfigGetParams { cwd: Some(self.session.cwd.clone()), key: key.to_owned() };

@@ -54,7 +54,7 @@ impl Chatter {
                 let model = model_name(model).map_err(Failure::new)?;
                 self.update(Some(model), None).await?;
             }
-            ("mode", None) => self.modes()?,
+            ("mode", None) => self.modes().await?,
             ("mode", Some(name)) => {
                 let mode =
                     Mode::parse(name).ok_or_else(|| Failure::new(format!("no mode {name}; /mode lists them")))?;
@@ -119,7 +119,8 @@ impl Chatter {
         Ok(())
     }
 
-    fn modes(&mut self) -> Result<(), Failure> {
+    async fn modes(&mut self) -> Result<(), Failure> {
+        self.session = self.ask_for::<SessionGet>(self.this()).await?.session;
         for mode in Mode::ALL {
             let sign = if mode == self.session.mode { "●" } else { " " };
             self.transcript.line(&format!("  {sign} {:<18}{}", mode.name(), meaning(mode)))?;

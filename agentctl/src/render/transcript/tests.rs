@@ -118,6 +118,27 @@ fn a_change_of_our_own_is_not_told_again() {
 }
 
 #[test]
+fn each_of_several_changes_of_our_own_is_left_out_once() {
+    let paper = Paper::default();
+    let screen = Screen::new(Box::new(paper.clone()), Box::new(paper.clone()), true, false);
+    let mut transcript = Transcript::new(screen, ALL);
+    for own in [json!({"mode": "default"}), json!({"mode": "plan"}), json!({"trusted": true})] {
+        transcript.own_update(own.as_object().unwrap().clone());
+    }
+    for mut event in [
+        json!({"mode": "default"}),
+        json!({"model": "demo/guide"}),
+        json!({"mode": "plan"}),
+        json!({"trusted": true}),
+        json!({"mode": "default"}),
+    ] {
+        event["type"] = json!("session.updated");
+        transcript.event(&serde_json::from_value(event).unwrap()).unwrap();
+    }
+    assert_eq!(paper.read(), "· model is now demo/guide\n· mode is now default\n");
+}
+
+#[test]
 fn what_runs_is_shown_and_who_changed_it() {
     let mut asked = queued("1", "Bash: rm x");
     asked["input"] = json!({"command": "rm x"});
