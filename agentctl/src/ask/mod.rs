@@ -85,8 +85,8 @@ pub enum Pressed {
     Edit,
     /// An input was edited.
     Edited(Draft),
-    /// A prompt was typed.
-    Said(String),
+    /// Prompts were typed: one, or as many as came at once.
+    Said(Vec<String>),
 }
 
 impl Ask {
@@ -267,16 +267,24 @@ impl Ask {
     }
 
     fn press_at_prompt(&mut self, pressed: &str) -> Option<Pressed> {
-        let step = self.prompt.as_mut()?.press(pressed);
+        let prompt = self.prompt.as_mut()?;
         self.last_key = Some(Instant::now());
-        let said = match step {
-            Step::More => return None,
-            Step::Back => None,
-            Step::Done(text) => Some(Pressed::Said(text)),
-        };
-        self.prompt = Some(Typed::default());
-        self.stage = Stage::Question;
-        said
+        let (mut said, mut rest) = (Vec::new(), pressed);
+        loop {
+            let (step, further) = prompt.press_line(rest);
+            match step {
+                Step::More => break,
+                Step::Back => {}
+                Step::Done(text) => said.push(text),
+            }
+            *prompt = Typed::default();
+            if further.is_empty() {
+                self.stage = Stage::Question;
+                break;
+            }
+            rest = further;
+        }
+        (!said.is_empty()).then_some(Pressed::Said(said))
     }
 
     /// Whether a person is in the middle of a prompt, so that the next key is not meant for a question.

@@ -119,6 +119,17 @@ fn a_plan_that_was_edited_can_still_be_approved_with_its_edits() {
 }
 
 #[test]
+fn of_lines_that_come_at_once_none_is_lost() {
+    let mut ask = Ask { prompt: Some(Typed::of("on")), ..Ask::default() };
+    let said = ask.press("e\n/cancel\rtw\u{1b}\no\nthr");
+    let lines = ["one", "/cancel", "tw\no"].map(str::to_owned).to_vec();
+    assert_eq!(said, Some(Pressed::Said(lines)));
+    assert_eq!(ask.press("ee\n"), Some(Pressed::Said(vec!["three".to_owned()])));
+    assert_eq!(ask.press("\n\u{1b}"), Some(Pressed::Said(vec![String::new()])));
+    assert_eq!(ask.unsent(), "");
+}
+
+#[test]
 fn the_keys_fit_a_plain_terminal() {
     let mut ask = asking();
     ask.edited = Some(json!({"command": "x"}));

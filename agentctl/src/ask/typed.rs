@@ -42,12 +42,17 @@ impl Typed {
 
     /// Takes in a key press, several, or a paste.
     pub fn press(&mut self, pressed: &str) -> Step {
+        self.press_line(pressed).0
+    }
+
+    /// The same, with what follows the line's end.
+    pub fn press_line<'a>(&mut self, pressed: &'a str) -> (Step, &'a str) {
         let mut chars = pressed.chars();
         while let Some(c) = chars.next() {
             match c {
-                '\u{1b}' if chars.as_str().is_empty() => return Step::Back,
+                '\u{1b}' if chars.as_str().is_empty() => return (Step::Back, ""),
                 '\u{1b}' => self.escape(&sequence(&mut chars)),
-                '\r' | '\n' => return Step::Done(self.text()),
+                '\r' | '\n' => return (Step::Done(self.text()), chars.as_str()),
                 '\u{7f}' | '\u{8}' if self.at > 0 => {
                     self.at -= 1;
                     self.text.remove(self.at);
@@ -64,7 +69,7 @@ impl Typed {
                 c => self.insert(c),
             }
         }
-        Step::More
+        (Step::More, "")
     }
 
     fn escape(&mut self, sequence: &str) {

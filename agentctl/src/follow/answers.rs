@@ -70,7 +70,11 @@ impl Follow<'_> {
             Some(Pressed::Explain) => self.explain(),
             Some(Pressed::ShowRest) => self.ask.show_rest(self.transcript)?,
             Some(Pressed::Edit) => self.edit().await?,
-            Some(Pressed::Said(text)) => leaves = self.said(text)?,
+            Some(Pressed::Said(lines)) => {
+                for line in lines {
+                    leaves = leaves || self.said(line)?;
+                }
+            }
             Some(Pressed::Edited(draft)) => self.ask.edited(&draft, self.transcript)?,
             None => {}
         }

@@ -1,5 +1,6 @@
 //! Line editing with history, on a thread of its own, so that the connection is served meanwhile. Owned by
-//! `chat`; it reads only when asked.
+//! `chat`; it reads only when asked. Of lines that come at once it hands out one each time: the terminal's buffer
+//! outlives a line (rustyline's feature `buffer-redux`).
 
 use super::slash;
 use crate::failure::Failure;
