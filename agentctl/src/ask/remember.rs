@@ -18,12 +18,17 @@ const SCOPES: [(RuleScope, &str, &str); 4] = [
     (RuleScope::User, "u", "[u] you, everywhere"),
 ];
 
+/// How agentd ends what it says of a suggestion: for how long is chosen by a key here.
+const PLACES: [&str; 3] = [" in this session", " in this folder from now on", " in every folder from now on"];
+
 /// The choice under way.
 #[derive(Debug)]
 pub struct Choice {
     suggestions: Vec<Suggestion>,
     /// Where rules can be remembered; empty if an older agentd did not say.
     scopes: Vec<RuleScope>,
+    /// The rules that are offered for the session and for nowhere else.
+    session_only: Vec<Vec<String>>,
     /// The rules that would be written, at least one.
     rules: Vec<String>,
     /// The same, a line each, while they are being changed.
@@ -46,11 +51,21 @@ impl Choice {
     pub fn of(request: &PermissionRequest) -> Option<Self> {
         let suggestions = distinct(&request.suggestions);
         let rules = rules_of(suggestions.first()?);
-        Some(Self { suggestions, scopes: request.scopes.clone(), rules, typing: None })
+        let session_only = suggestions.iter().map(rules_of).filter(|rules| {
+            let mut offers = request.suggestions.iter().filter(|offer| rules_of(offer) == *rules);
+            offers.all(|offer| offer.scope == RuleScope::Session)
+        });
+        let session_only = session_only.collect();
+        Some(Self { suggestions, scopes: request.scopes.clone(), session_only, rules, typing: None })
     }
 
     fn offered(&self) -> impl Iterator<Item = &(RuleScope, &'static str, &'static str)> {
-        SCOPES.iter().filter(|(scope, ..)| self.scopes.is_empty() || self.scopes.contains(scope))
+        let everywhere = !self.session_only.contains(&self.rules);
+        let offered = move |scope: &RuleScope| match scope {
+            RuleScope::Session => true,
+            _ => everywhere && (self.scopes.is_empty() || self.scopes.contains(scope)),
+        };
+        SCOPES.iter().filter(move |(scope, ..)| offered(scope))
     }
 
     /// Takes in a key press.
@@ -109,9 +124,10 @@ impl Choice {
     }
 }
 
-/// What a suggestion says of itself, and its rules where that does not name them.
+/// What a suggestion says of itself, but for how long, and its rules where that does not name them.
 fn described(suggestion: &Suggestion, style: Style) -> String {
-    let (label, rules) = (one_line(&suggestion.label), one_line(&rules_of(suggestion).join(", ")));
+    let label = PLACES.iter().find_map(|place| suggestion.label.strip_suffix(place)).unwrap_or(&suggestion.label);
+    let (label, rules) = (one_line(label), one_line(&rules_of(suggestion).join(", ")));
     match label.as_str() {
         "" => style.bold(&rules),
         label if label.contains(&rules) => style.bold(label),
@@ -178,15 +194,36 @@ mod tests {
 
     #[test]
     fn where_nothing_can_be_remembered_it_is_not_offered() {
-        let edit = Suggestion::one("edits", "Edit", RuleScope::Session);
-        let mut choice = choice_of(vec![edit], vec![RuleScope::Session, RuleScope::User]);
+        let make = Suggestion::one("make", "Bash(make)", RuleScope::User);
+        let mut choice = choice_of(vec![make], vec![RuleScope::Session, RuleScope::User]);
         let shown = choice.lines(Style::PLAIN, 80).concat();
         assert!(shown.contains("[s]") && shown.contains("[u]"), "{shown}");
         assert!(!shown.contains("[l]") && !shown.contains("[p]"), "{shown}");
         for key in ["l", "p", "L", "P"] {
             assert_eq!(choice.press(key), Chosen::More, "{key:?}");
         }
-        assert_eq!(choice.press("U"), done(RuleScope::User, "Edit"));
+        assert_eq!(choice.press("U"), done(RuleScope::User, "Bash(make)"));
+    }
+
+    #[test]
+    fn what_is_offered_for_the_session_alone_goes_nowhere_else() {
+        let offer = |rule: &str, scope| Suggestion::one(rule, rule, scope);
+        let offers = vec![
+            offer("Edit", RuleScope::Session),
+            offer("Bash(make)", RuleScope::Session),
+            offer("Bash(make)", RuleScope::User),
+        ];
+        let mut choice = choice_of(offers, Vec::new());
+        let shown = choice.lines(Style::PLAIN, 80).concat();
+        assert!(shown.contains("[s]") && !shown.contains("[l]") && !shown.contains("[u]"), "{shown}");
+        for key in ["l", "p", "u"] {
+            assert_eq!(choice.press(key), Chosen::More, "{key}");
+        }
+        choice.press("2");
+        assert!(choice.lines(Style::PLAIN, 80).concat().contains("[u]"));
+        assert_eq!(choice.press("u"), done(RuleScope::User, "Bash(make)"));
+        choice.press("1");
+        assert_eq!(choice.press("s"), done(RuleScope::Session, "Edit"));
     }
 
     #[test]
@@ -222,13 +259,17 @@ mod tests {
     }
 
     #[test]
-    fn a_suggestion_is_shown_by_its_label() {
+    fn a_suggestion_is_shown_by_its_label_without_a_place() {
         let edit = Suggestion::one("allow all edits of files in this session", "Edit", RuleScope::Session);
-        let exact = Suggestion::one("allow Bash(make) in this session", "Bash(make)", RuleScope::Session);
-        let shown = choice_of(vec![edit, exact], Vec::new()).lines(Style::PLAIN, 80);
-        let expected =
-            ["  * [1] allow all edits of files in this session  Edit", "    [2] allow Bash(make) in this session"];
-        assert_eq!(shown.get(..2).unwrap(), expected);
+        let exact = Suggestion::one("allow Bash(make) in this folder from now on", "Bash(make)", RuleScope::Local);
+        let there = Suggestion::one("allow this command in every folder from now on", "Bash(ls)", RuleScope::User);
+        let shown = choice_of(vec![edit, exact, there], Vec::new()).lines(Style::PLAIN, 80);
+        let expected = [
+            "  * [1] allow all edits of files  Edit",
+            "    [2] allow Bash(make)",
+            "    [3] allow this command  Bash(ls)",
+        ];
+        assert_eq!(shown.get(..3).unwrap(), expected);
     }
 
     #[test]

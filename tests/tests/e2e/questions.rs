@@ -52,7 +52,7 @@ fn yes_always_says_which_rule_and_for_how_long() {
     let mut chat = chat(&daemon);
     chat.expect("[a] yes, always");
     chat.send("a");
-    chat.expect("allow this command in this session  Bash(touch a)");
+    chat.expect("allow this command  Bash(touch a)");
     chat.expect("[s] this session");
     let keys = chat.expect("[Esc] back");
     assert!(!keys.contains("[l]") && !keys.contains("[p]"), "a folder that is not trusted remembers nothing: {keys}");
