@@ -3,6 +3,7 @@
 use super::{folder, print, print_pretty};
 use crate::args::Explain;
 use crate::failure::{Failure, Outcome, code};
+use crate::render::escape::one_line;
 use crate::render::style::Style;
 use crate::render::trace;
 use crate::session_ref;
@@ -55,6 +56,10 @@ pub fn is_tool(word: &str) -> bool {
 /// A tool's input from what a person typed: JSON, or the one text that matters.
 pub fn input(tool: &str, typed: &str) -> Result<Value, Failure> {
     let typed = typed.trim();
+    let meant = PLAIN.iter().find(|(name, ..)| *name != tool && name.eq_ignore_ascii_case(tool));
+    if let Some((meant, ..)) = meant {
+        return Err(Failure::usage(format!("no such tool: {}. Did you mean {meant}?", one_line(tool))));
+    }
     if typed.starts_with('{') {
         return match serde_json::from_str(typed) {
             Ok(input) => Ok(input),
@@ -81,6 +86,14 @@ pub fn input(tool: &str, typed: &str) -> Result<Value, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tool_in_other_letters_is_named() {
+        for tool in ["bash", "BASH"] {
+            let said = input(tool, "ls").unwrap_err().message;
+            assert_eq!(said, format!("no such tool: {tool}. Did you mean Bash?"));
+        }
+    }
 
     #[test]
     fn what_is_typed_becomes_the_tools_input() {

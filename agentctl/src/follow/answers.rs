@@ -11,6 +11,7 @@ use crate::render::{request, trace};
 use futures::FutureExt;
 use jsonrpsee::core::client::Error;
 use proto::ErrorKind;
+use proto::content::{ContentBlock, plain_text};
 use proto::methods::{
     PermissionExplain, PermissionExplainParams, PermissionExplainResult, PermissionRespond, PermissionRespondParams,
 };
@@ -38,14 +39,15 @@ impl Follow<'_> {
         Ok(())
     }
 
-    /// Notes that a call was denied. Where nobody was asked, it is told once what can be done about it.
-    pub(super) fn was_denied(&mut self) -> Result<(), Failure> {
-        if self.on_ask == OnAsk::Deny && self.show && !self.denied {
+    /// Notes that a call was denied. Where nobody was there to ask, it is told once what can be done about it.
+    pub(super) fn was_denied(&mut self, content: &[ContentBlock]) -> Result<(), Failure> {
+        self.denied = true;
+        if self.on_ask == OnAsk::Deny && self.show && !self.hinted && lacked_a_person(content) {
+            self.hinted = true;
             let style = self.transcript.screen.style();
             self.transcript
                 .line(&style.dim("· see --on-ask and --mode, and `agentctl explain` for why it is asked"))?;
         }
-        self.denied = true;
         Ok(())
     }
 
@@ -153,6 +155,11 @@ impl Follow<'_> {
     }
 }
 
+/// Whether a call was denied since nobody is there to ask, here or as agentd found: not by a rule, nor by a hook.
+fn lacked_a_person(content: &[ContentBlock]) -> bool {
+    plain_text(content).to_lowercase().contains("nobody is there to ask")
+}
+
 /// What an answer was refused with, in words, and whether its question is still open.
 fn refused(error: &Error) -> (String, bool) {
     let kind = live::kind(error);
@@ -173,6 +180,15 @@ mod tests {
     fn error(error: &RpcError) -> Error {
         let body = error.to_body();
         Error::Call(ErrorObject::owned(body.code, body.message, body.data))
+    }
+
+    #[test]
+    fn only_a_lack_of_people_is_helped_by_options() {
+        let denied = |text: String| lacked_a_person(&[ContentBlock::text(text)]);
+        assert!(denied(format!("The person did not allow this call: {NOBODY_TO_ASK}")));
+        assert!(denied("Not allowed: nobody is there to ask, and it has to be asked: x. Nothing was run.".to_owned()));
+        assert!(!denied("Not allowed: the rule Bash(rm *) of the user denies it. Nothing was run.".to_owned()));
+        assert!(!denied("Not allowed by a hook: not now. Nothing was run.".to_owned()));
     }
 
     #[test]

@@ -109,6 +109,8 @@ pub struct Follow<'a> {
     pub replay_to: u64,
     /// Whether something was denied.
     pub denied: bool,
+    /// Whether it was told what can be done about that.
+    hinted: bool,
     /// Whether the deadline has passed.
     pub timed_out: bool,
     interrupts: Signal,
@@ -157,6 +159,7 @@ impl<'a> Follow<'a> {
             backlog: VecDeque::new(),
             replay_to: 0,
             denied: false,
+            hinted: false,
             timed_out: false,
             ask: Ask::default(),
             unsettled: Vec::new(),
@@ -275,7 +278,7 @@ impl<'a> Follow<'a> {
             Event::MessageCompleted { turn_id, role: Role::Assistant, content, .. } if *turn_id == self.turn => {
                 self.text = text_of(content);
             }
-            Event::ToolEnded { status: ToolStatus::Denied, .. } => self.was_denied()?,
+            Event::ToolEnded { status: ToolStatus::Denied, content, .. } => self.was_denied(content)?,
             Event::PermissionRequested { request } if self.whole_session || request.turn_id == self.turn => {
                 self.unsettled.push(request.clone());
             }
