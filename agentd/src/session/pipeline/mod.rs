@@ -176,9 +176,12 @@ async fn stages(job: &CallJob, ahead: Option<Ahead>, told: &mut Told) -> Result<
     let tool = validate::find(job)?;
     let input = validate::check(job, &tool).await?; // A
     let (input, opinion) = hooks::before(job, &tool, input, told).await?; // B
+    let asked = input.call().clone();
     let (input, decision) = permission::resolve(job, &tool, input, Said { opinion, ahead }).await?; // C
     let file_extension = result::file_extension(input.call());
+    let changed = person::told_of_change(tool.as_ref(), &asked, &input, &decision);
     let (output, duration_ms) = call::run(job, &tool, &input, decision).await?; // D
+    told.before.extend(changed);
     let output = hooks::after(job, &tool, &input, output, told).await; // F, before it is mapped (C12)
     let (output, result_bytes) = result::fit(job, &tool, output).await; // E
     Ok(Ran { output, duration_ms, result_bytes, file_extension })

@@ -5,11 +5,12 @@ use super::input::CallInput;
 use super::permission::{self, Decided, denied};
 use super::validate::{blocking, replace, tool_use_error};
 use super::{CallJob, NotRun, ToolMessage, hooks, shown, suggestions};
-use crate::base::ids;
+use crate::base::{ids, text};
 use crate::policy::{Subject, Verdict};
 use crate::session::approvals::{Answer, show_the_same};
 use crate::session::hooks::PermissionSaid;
 use crate::tools::Tool;
+use proto::content::ContentBlock;
 use proto::event::OnAsk;
 use proto::permission::{DecisionReason, PermissionRequest, Preview, ReasonType};
 use serde_json::Value;
@@ -18,6 +19,8 @@ use tokio::sync::oneshot;
 
 /// The layers whose no stands whatever a person says: deny rules, and what the tool itself can't allow.
 const FINAL_LAYERS: u8 = 3;
+/// Characters of a changed input that the model is told.
+const TOLD_CHARS: usize = 2000;
 
 /// The input to run with, and who allowed it.
 pub(super) async fn decide(
@@ -226,6 +229,24 @@ async fn as_changed(
     let input = replace(job, tool, input, written, "changed by the person").await?;
     check_rules(job, tool, &input).await?;
     Ok(input)
+}
+
+/// What the model is told of a call that ran with a person's input in the place of its own; it may not be what it
+/// asked for any more.
+pub(super) fn told_of_change(
+    tool: &dyn Tool,
+    asked: &Value,
+    input: &CallInput,
+    decision: &DecisionReason,
+) -> Option<ContentBlock> {
+    let changed = decision.kind == ReasonType::User && input.call() != asked;
+    changed.then(|| {
+        let runs = input.call().to_string();
+        let shown = text::head(&runs, TOLD_CHARS);
+        let dots = if shown.len() < runs.len() { "…" } else { "" };
+        let name = tool.name();
+        ContentBlock::text(format!("The person changed the input of this call of {name}. It ran with: {shown}{dots}"))
+    })
 }
 
 /// A rule that denies still does, also one that was added since the question was asked.

@@ -121,6 +121,25 @@ async fn the_tool_knows_whose_input_it_has() {
     assert_eq!(told.started[0].0, input("y"));
 }
 
+/// The model is told what ran where a person changed its input, and nothing where it ran as it was asked for.
+#[tokio::test]
+async fn the_model_is_told_what_a_person_changed() {
+    let mut bench = Bench::new(StandIn::gives(said("done")).asks());
+    for (written, told_of) in [
+        (None, ""),
+        (Some(input("x")), ""),
+        (Some(input("y")), r#"The person changed the input of this call of StandIn. It ran with: {"text":"y"}"#),
+    ] {
+        bench.answer = Some(Answer::Allow { updated_input: written, reason: by_person() });
+        let told = bench.run(input("x")).await;
+        assert_eq!(plain_text(&told.outcome.details.new_messages), told_of);
+        assert_eq!(told.text, "done");
+    }
+    bench.answer = Some(Answer::Allow { updated_input: Some(input(&"y".repeat(5000))), reason: by_person() });
+    let told = plain_text(&bench.run(input("x")).await.outcome.details.new_messages);
+    assert!(told.chars().count() < 2200 && told.ends_with('…'), "{told}");
+}
+
 /// What a person writes is validated as the model's is, and a deny rule holds against it.
 #[tokio::test]
 async fn a_person_s_input_is_checked() {
