@@ -90,6 +90,23 @@ fn a_change_of_mode_is_told_once() {
 }
 
 #[test]
+fn of_lines_that_come_at_once_each_is_taken_in_order() {
+    let home = Home::new();
+    let mut chat = Pty::start(&home, &binary("agentctl"), &["chat"]);
+    chat.expect("› ");
+    chat.send("/mode acceptEdits\r/mode plan\r/permissions\rwhat are you?\r");
+    chat.expect("acceptEdits mode");
+    chat.expect("plan mode");
+    chat.expect("mode plan; /mode lists them");
+    let turn = chat.expect("This is a demonstration");
+    assert!(!turn.contains("mode is now"), "{turn}");
+    chat.expect("› ");
+    chat.send("/quit\r");
+    assert_eq!(chat.wait(), Some(0));
+    Agentctl::new(&home).ok(&["stop"]);
+}
+
+#[test]
 fn any_prompt_is_answered_plainly() {
     let home = Home::new();
     let agentctl = Agentctl::new(&home);
