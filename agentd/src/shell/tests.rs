@@ -323,6 +323,8 @@ fn what_may_be_evaluated_counts() {
         "declare -i x=$y",
         "m=(1); declare -A m; m[x]=2",
         "a=([x]=1)",
+        "declare y=(1) 'y=($(touch x))'",
+        "f() { declare cd y=\"$1\" y=(1) 'y=($(touch x))'; }; f",
         "declare -a m=([x]=1)",
         "(sleep 1 &); wait $!",
         "echo $((x#1))",

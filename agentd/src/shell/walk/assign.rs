@@ -91,8 +91,15 @@ impl Walk<'_> {
     pub(super) fn declares_list(&self, command: &str, arguments: &[Expanded]) -> bool {
         let mut options = arguments.iter().map_while(|word| word.exact().and_then(|text| text.strip_prefix('-')));
         let lists = options.any(|letters| letters.contains(['a', 'A']));
-        let is_list =
-            |name: &str| lists || matches!(self.state.get(name), Some(Value::List(_) | Value::Unknown { .. }));
+        // One word may make a list of what a later one gives a value.
+        let made = |name: &str| {
+            arguments
+                .iter()
+                .any(|word| word.text.split_once("=(").is_some_and(|(head, _)| head.trim_end_matches('+') == name))
+        };
+        let is_list = |name: &str| {
+            lists || made(name) || matches!(self.state.get(name), Some(Value::List(_) | Value::Unknown { .. }))
+        };
         DECLARING.contains(&command)
             && arguments.iter().any(|word| {
                 let (Arg::Literal(text) | Arg::One(text) | Arg::Many(text)) = &word.arg;
