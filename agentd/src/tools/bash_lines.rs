@@ -1,5 +1,6 @@
 //! A line of Bash as permission sees it: its analysis, made once for a call, and its commands with the files that they
-//! use. Called by Bash. Looks files and names up, opens nothing but git's configuration.
+//! use. Called by Bash. Looks files and names up, opens nothing but git's configuration
+//! and index.
 
 use super::bash_forms::{forms, is_hidden};
 use super::bash_found::{narrowed, swept_folders};
